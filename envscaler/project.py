@@ -1,0 +1,93 @@
+"""Where things lie, and how large a run is.
+
+Every path of the library hangs from the functions below; nothing else builds a path. `ENVSCALER_HOME` moves the
+root (made data, figures, builds) somewhere else. This module reads no file and makes no folder.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from envscaler.error import ParameterError
+
+PACKAGE = Path(__file__).resolve().parent
+STAGES = ("tasks", "themes", "skeletons", "audits", "scenarios", "rollouts")
+
+
+def root() -> Path:
+    """The project folder: `ENVSCALER_HOME`, else the checkout this package lies in, else the working folder."""
+    if home := os.environ.get("ENVSCALER_HOME"):
+        return Path(home).expanduser().resolve()
+    checkout = PACKAGE.parent
+    return checkout if (checkout / "notebooks").is_dir() else Path.cwd()
+
+
+def build_dir() -> Path:
+    """Where executed notebooks, caches, smoke runs and tests write; never under version control."""
+    return root() / "build"
+
+
+def data_dir(scale: str = "default") -> Path:
+    """Where the records of a run lie: `data/`, and `build/data/` for smoke runs, which are thrown away."""
+    return build_dir() / "data" if scale == "smoke" else root() / "data"
+
+
+def figures_dir(scale: str = "default") -> Path:
+    """Where figures of a run go: `figures/`, and `build/figures/` for smoke runs."""
+    return build_dir() / "figures" if scale == "smoke" else root() / "figures"
+
+
+def run_name(model: str, scale: str) -> str:
+    """The default name of a run, e.g. `builtin-smoke`; characters a file name cannot hold become `-`."""
+    return "".join(c if c.isalnum() or c in "._" else "-" for c in f"{model}-{scale}")
+
+
+def stage_path(stage: str, run: str, scale: str = "default") -> Path:
+    """The file of one stage of one run: `data/<stage>/<run>.jsonl`.
+
+    Raises:
+        ParameterError: `stage` is none of `STAGES`.
+    """
+    if stage not in STAGES:
+        raise ParameterError(f"Expected a stage out of {', '.join(STAGES)}, got {stage!r}.")
+    return data_dir(scale) / stage / f"{run}.jsonl"
+
+
+def seed_tasks_path() -> Path:
+    """The requests written for this project."""
+    return root() / "data" / "tasks" / "seeds.jsonl"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much one run makes."""
+
+    name: str
+    tasks: int | None
+    """Requests that enter; None for all there are."""
+    environments: int | None
+    """Themes that are built; None for all that were picked."""
+    probes: int
+    """Probes an environment."""
+    scenarios: int
+    """Scenarios an environment."""
+    rollouts: int
+    """Episodes in all."""
+
+
+SCALES = {
+    "smoke": Scale("smoke", tasks=60, environments=3, probes=20, scenarios=5, rollouts=30),
+    "default": Scale("default", tasks=None, environments=24, probes=100, scenarios=10, rollouts=600),
+    "paper": Scale("paper", tasks=None, environments=None, probes=100, scenarios=40, rollouts=2000),
+}
+
+
+def get_scale(name: str) -> Scale:
+    """The scale of that name.
+
+    Raises:
+        ParameterError: no scale has that name.
+    """
+    if name not in SCALES:
+        raise ParameterError(f"Expected a scale out of {', '.join(SCALES)}, got {name!r}.")
+    return SCALES[name]

@@ -1,0 +1,200 @@
+"""Reading and writing records: JSON Lines, one record a line, written atomically.
+
+`Records` is what every plural function returns: a list of what succeeded, with the failures beside it. A row that
+cannot be read becomes a `Failure` that names file and line, and the good rows go on. This module knows no stage.
+"""
+
+import csv
+import io
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pandas as pd
+from pydantic import ValidationError
+
+from envscaler.error import StoreError
+from envscaler.schema import Failure, Record
+
+R = TypeVar("R", bound=Record)
+
+
+class Records(list[R]):
+    """A list of records that succeeded, with `failures` for those that did not."""
+
+    def __init__(self, records: Iterable[R] = (), failures: Iterable[Failure] = ()) -> None:
+        super().__init__(records)
+        self.failures: list[Failure] = list(failures)
+
+    def frame(self) -> pd.DataFrame:
+        """One row a record, one column a field, `id` first."""
+        return pd.DataFrame([record.model_dump(mode="json") for record in self])
+
+    def by_id(self) -> dict[str, R]:
+        """The records under their ids."""
+        return {record.id: record for record in self}
+
+    def _repr_html_(self) -> str:
+        kind = type(self[0]).__name__ if self else "record"
+        head = f"<b>{len(self):,} × {kind}</b>, {len(self.failures):,} failures"
+        if not self:
+            return head
+        frame = pd.DataFrame([_preview(record) for record in self[:5]])
+        return f"{head}{frame.to_html(index=False, border=0)}"
+
+
+def _preview(record: Record) -> dict[str, str]:
+    shown = {}
+    for name, value in record.model_dump(mode="json").items():
+        if isinstance(value, str | int | float | bool):
+            shown[name] = str(value) if len(str(value)) <= 80 else f"{str(value)[:79]}…"
+        elif isinstance(value, list | dict) and value:
+            shown[name] = f"{len(value)} entries"
+    return shown
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text atomically: a crash leaves the old file or the new one, never half of it.
+
+    Raises:
+        StoreError: the folder cannot be made or written to.
+    """
+    return write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    """Write bytes atomically; see `write_text`."""
+    path = Path(path)
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise StoreError(
+            f"Expected to write {path}, but {error.strerror or error}. Choose a folder you may write to, "
+            "e.g. by setting ENVSCALER_HOME."
+        ) from error
+    return path
+
+
+def write_records(records: Iterable[Record], path: Path) -> Path:
+    """Write records as JSON Lines, and the failures of a `Records` beside them as `<name>.failures.jsonl`.
+
+    Raises:
+        StoreError: the folder cannot be made or written to.
+    """
+    path = Path(path)
+    write_text(path, "".join(record.model_dump_json() + "\n" for record in records))
+    failures = getattr(records, "failures", [])
+    beside = path.with_suffix(".failures.jsonl")
+    if failures:
+        write_text(beside, "".join(failure.model_dump_json() + "\n" for failure in failures))
+    else:
+        beside.unlink(missing_ok=True)
+    return path
+
+
+def read_records(path: Path, kind: type[R], *, stage: str = "store") -> Records[R]:
+    """Read records of one kind; rows that do not fit become failures that name file and line.
+
+    Raises:
+        StoreError: the file is missing or unreadable, or not one of its rows could be read.
+    """
+    records: list[R] = []
+    failures: list[Failure] = []
+    for place, row, problem in read_rows(path):
+        if problem is None:
+            try:
+                records.append(kind.model_validate(row))
+                continue
+            except ValidationError as error:
+                problem = f"Expected a {kind.__name__}: {_sentence(error)}"
+        failures.append(Failure(stage=stage, parent_id=place, error="StoreError", message=problem))
+    if failures and not records:
+        raise StoreError(f"Expected rows of {kind.__name__} in {path}, but none can be read. First: {failures[0].message}")
+    return Records(records, failures)
+
+
+def _sentence(error: ValidationError) -> str:
+    first = error.errors()[0]
+    where = ".".join(map(str, first["loc"])) or "the row"
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return f"{where}: {first['msg']}{more}."
+
+
+def read_rows(path: Path) -> Iterator[tuple[str, Any, str | None]]:
+    """Yield (`file:line`, row, problem) of a JSON Lines, JSON or CSV file; `problem` is None where the row can be read.
+
+    A JSON file may hold a list of rows, or a dict of rows by key (the key is then the place).
+
+    Raises:
+        StoreError: the file is missing or unreadable, or a JSON file is malformed as a whole.
+    """
+    path = Path(path)
+    text = read_text(path)
+    if path.suffix == ".csv":
+        yield from _csv_rows(path, text)
+    elif path.suffix == ".json":
+        yield from _json_rows(path, text)
+    else:
+        yield from _jsonl_rows(path, text)
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file.
+
+    Raises:
+        StoreError: the file is missing, unreadable or not UTF-8.
+    """
+    path = Path(path)
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise StoreError(f"Expected a file at {path}, but there is none.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"Expected to read {path} as UTF-8 text, but {error}.") from error
+
+
+def _jsonl_rows(path: Path, text: str) -> Iterator[tuple[str, Any, str | None]]:
+    # Split at "\n" only: JSON strings may hold the other characters that str.splitlines takes for line ends.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            place = f"{path}:{number}"
+            try:
+                yield place, json.loads(line), None
+            except (json.JSONDecodeError, RecursionError) as error:
+                yield place, None, f"Expected a JSON object on this line, got {line[:60]!r} ({error})."
+
+
+def _json_rows(path: Path, text: str) -> Iterator[tuple[str, Any, str | None]]:
+    try:
+        content = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise StoreError(f"Expected JSON in {path}, but {error}. For one JSON object a line, name it .jsonl.") from error
+    if isinstance(content, dict):
+        yield from ((f"{path}:{key}", row, None) for key, row in content.items())
+    elif isinstance(content, list):
+        yield from ((f"{path}:[{number}]", row, None) for number, row in enumerate(content))
+    else:
+        raise StoreError(f"Expected a list or a dict of rows in {path}, got {type(content).__name__}.")
+
+
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Any, str | None]]:
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    for row in reader:
+        place = f"{path}:{reader.line_num}"
+        if None in row or None in row.values():
+            yield place, row, f"Expected {len(reader.fieldnames or [])} columns as in the header line, got another number."
+        else:
+            yield place, row, None
