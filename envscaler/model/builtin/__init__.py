@@ -1,0 +1,1 @@
+"""The built-in model: a hand-written stand-in that needs no key, no network and no GPU."""
