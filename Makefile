@@ -1,0 +1,30 @@
+# make notebooks   install, then run the whole series into build/ and figures/
+# make check       install, then lint, types and all tests (the series at smoke scale among them)
+# make lab         install, then open JupyterLab on the notebooks
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/installed
+# On Linux the CPU build of torch saves gigabytes: uv finds it by itself, unless pip was told of a local folder of wheels.
+WHEELS := $(shell $(PYTHON) -m pip config list 2>/dev/null | sed -n "s/^[a-z:.]*find-links='\(.*\)'$$/\1/p" | head -1)
+TORCH := $(if $(WHEELS),--find-links $(WHEELS),--torch-backend=cpu)
+
+.PHONY: notebooks check lab clean
+
+notebooks: $(INSTALLED)
+	$(BIN)/python -m envscaler run
+
+check: $(INSTALLED)
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q
+
+lab: $(INSTALLED)
+	$(BIN)/jupyter lab notebooks
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "envscaler needs Python 3.11 or newer; try make PYTHON=python3.12 …")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode $(TORCH) --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv build

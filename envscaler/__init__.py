@@ -1,0 +1,49 @@
+"""envscaler: from ordinary user requests to executable tool environments with rewards that are tested by execution.
+
+The flow is `tasks → themes → skeletons → audits → scenarios → rollouts → figures`; each word is a module. The names
+below are the public face, imported from their modules when they are first used, so that `import envscaler` stays
+light: torch, umap, openai and matplotlib are loaded by the calls that need them.
+"""
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "schema": "Attribute Audit Call Certificate Check Entity Failure Finding Outcome Probe Record Rollout Rule "
+    "Scenario Skeleton Step Task Theme Tool Usage",
+    "store": "Records read_records write_records",
+    "run": "Run open_run",
+    "model.ask": "ask",
+    "model.connect": "connect connect_encoder",
+    "tasks": "load_tasks judge_task judge_tasks",
+    "themes": "infer_theme infer_themes merge_themes pick_themes",
+    "skeletons": "build_skeleton build_skeletons load_skeleton",
+    "audits": "audit_skeleton audit_skeletons passing",
+    "scenarios": "build_scenario build_scenarios",
+    "rollouts": "roll_out_all",
+    "episode": "roll_out",
+    "agent": "CarelessAgent IdleAgent PromptAgent RandomAgent ToolAgent WitnessAgent",
+    "world.environment": "Environment",
+    "world.referee": "check_environment",
+    "world.certificate": "certify",
+    "world.check": "grade",
+    "show.inspector": "AuditInspector",
+    "figures": "draw_theme_map draw_corpus draw_funnel draw_main_results draw_outcomes draw_win_rates paper_items save_figure",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = ["__version__", *_HOME_OF]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"envscaler has no {name!r}; it has {', '.join(sorted(_HOME_OF))}.")
+    value = getattr(importlib.import_module(f"envscaler.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,83 @@
+"""One run of the series: which model, at which scale, from which seed; where its records and figures lie.
+
+A notebook opens a run, reads the records of the stage before it, and writes its own. This module decides nothing
+about records and starts nothing (`series` runs the notebooks).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from envscaler import project, schema
+from envscaler.error import ParameterError, StoreError
+from envscaler.store import Records, read_records, write_records
+
+_KINDS: dict[str, type[schema.Record]] = {
+    "tasks": schema.Task,
+    "themes": schema.Theme,
+    "skeletons": schema.Skeleton,
+    "audits": schema.Audit,
+    "scenarios": schema.Scenario,
+    "rollouts": schema.Rollout,
+}
+_NOTEBOOKS = dict(zip(project.STAGES, ("01_tasks", "02_themes", "03_skeletons", "04_audits", "05_scenarios", "06_rollouts"), strict=True))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A named run; see `open_run`."""
+
+    model: str
+    """Name of the model."""
+    scale: project.Scale
+    """How much it makes."""
+    seed: int
+    """Seed of every random choice."""
+    name: str
+    """The file name of its records, without the ending."""
+
+    @property
+    def stamp(self) -> str:
+        """What every figure and table carries: model, scale and seed."""
+        return f"model {self.model} · scale {self.scale.name} · seed {self.seed}"
+
+    def path(self, stage: str) -> Path:
+        """The file of one stage."""
+        return project.stage_path(stage, self.name, self.scale.name)
+
+    def read(self, stage: str) -> Records[Any]:
+        """The records of a stage.
+
+        Raises:
+            StoreError: the stage has not been run yet, or none of its rows can be read.
+        """
+        if not self.path(stage).exists():
+            raise StoreError(
+                f"Expected the {stage} of run {self.name!r} at {self.path(stage)}, but there is no such file. "
+                f"Run notebook {_NOTEBOOKS[stage]} with the same model, scale and run first."
+            )
+        return read_records(self.path(stage), _KINDS[stage], stage=stage)
+
+    def write(self, stage: str, records: Records[Any]) -> Path:
+        """Write the records of a stage, atomically, and its failures beside them."""
+        return write_records(records, self.path(stage))
+
+    def save_figure(self, figure: Any, name: str, table: pd.DataFrame) -> Path:
+        """Write a figure as PNG and PDF with the table behind it as CSV; returns the path of the PNG."""
+        from envscaler.figures import save_figure  # matplotlib is heavy, and most notebooks draw late
+
+        return save_figure(figure, name, folder=project.figures_dir(self.scale.name), table=table, stamp=self.stamp)
+
+
+def open_run(model: str = "builtin", scale: str = "default", seed: int = 0, run: str = "") -> Run:
+    """Open a run; `run` is its name, by default model and scale, e.g. `builtin-default`.
+
+    Raises:
+        ParameterError: no such scale, or the seed is not a whole number ≥ 0.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ParameterError(f"Expected a whole number ≥ 0 as seed, got {seed!r}.")
+    sized = project.get_scale(scale)
+    return Run(model=model, scale=sized, seed=seed, name=run or project.run_name(model, scale))

@@ -1,0 +1,137 @@
+"""The notebooks: their contract, read statically, and the whole series executed at smoke scale."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+EXPECTED = ["00_tour", "01_tasks", "02_themes", "03_skeletons", "04_audits", "05_scenarios", "06_rollouts", "07_corpus", "08_outcomes"]
+BANNED = [r"\binteract\(", r"\binteractive\(", r"with .*Output\(\)", r"sys\.path", r"[\"'](/root|/home|/tmp|/work)/", r"\bclass \w+"]
+
+
+def test_the_series_is_complete() -> None:
+    assert [n.stem for n in NOTEBOOKS] == EXPECTED
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda n: n.stem)
+def notebook(request: pytest.FixtureRequest) -> nbformat.NotebookNode:
+    return nbformat.read(request.param, as_version=4)
+
+
+def code_of(notebook: nbformat.NotebookNode) -> list[str]:
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_outputs_are_stripped(notebook: nbformat.NotebookNode) -> None:
+    for cell in notebook.cells:
+        assert cell.cell_type != "code" or (not cell.outputs and cell.execution_count is None)
+    assert "widgets" not in notebook.metadata and "papermill" not in notebook.metadata
+    nbformat.validate(notebook)
+
+
+def test_cells_are_short_and_few(notebook: nbformat.NotebookNode) -> None:
+    assert 16 <= len(notebook.cells) <= 32
+    for source in code_of(notebook):
+        assert len(source.splitlines()) <= 20, source
+        for pattern in BANNED:
+            assert not re.search(pattern, source), (pattern, source)
+
+
+def test_it_opens_with_one_question_and_a_table(notebook: nbformat.NotebookNode) -> None:
+    first = notebook.cells[0]
+    assert first.cell_type == "markdown" and first.source.startswith("# ")
+    assert first.source.count("?") >= 1
+    for word in ("reads", "writes", "figures"):
+        assert word in first.source
+
+
+def test_its_parameters_are_plain_literals_with_a_comment(notebook: nbformat.NotebookNode) -> None:
+    tagged = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
+    assert len(tagged) == 1
+    names = []
+    for line in tagged[0].source.splitlines():
+        assert re.fullmatch(r"\w+ = .+  # .+", line), line
+        statement = ast.parse(line).body[0]
+        assert isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant), line
+        names.append(statement.targets[0].id)  # type: ignore[attr-defined]
+    assert names[:5] == ["model", "base_url", "scale", "seed", "run"]
+
+
+def test_it_closes_with_what_was_found_and_what_is_next(notebook: nbformat.NotebookNode) -> None:
+    closing = "\n".join(cell.source for cell in notebook.cells[-4:])
+    assert "## What we found" in closing
+    assert "## Next" in closing
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """The series at smoke scale, run by the command line in a project folder of its own."""
+    home = tmp_path_factory.mktemp("home")
+    for name in ("notebooks", "data"):
+        (home / name).symlink_to(ROOT / name)
+    done = subprocess.run(
+        [sys.executable, "-m", "envscaler", "run", "--scale", "smoke", "--no-progress"],
+        capture_output=True, text=True, env={**os.environ, "ENVSCALER_HOME": str(home)}, cwd=home,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-4000:]
+    return home, json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.notebook
+def test_the_whole_series_runs(smoke: tuple[Path, dict[str, Any]]) -> None:
+    home, last = smoke
+    assert last["notebooks"] == EXPECTED
+    assert last["seconds"]["total"] > 0
+    for stage in ("tasks", "themes", "skeletons", "audits", "scenarios", "rollouts"):
+        assert last["counts"][stage]["records"] > 0, stage
+    for name in EXPECTED:
+        assert (home / "build" / "notebooks" / f"{name}.html").stat().st_size > 10_000
+    for figure in last["figures"]:
+        for ending in (".png", ".pdf", ".csv"):
+            assert (home / "build" / "figures" / figure).with_suffix(ending).exists(), figure + ending
+
+
+@pytest.mark.notebook
+def test_smoke_writes_under_build_only(smoke: tuple[Path, dict[str, Any]]) -> None:
+    home, _ = smoke
+    assert {path.name for path in home.iterdir()} == {"notebooks", "data", "build"}
+    changed = subprocess.run(
+        ["git", "status", "--porcelain", "--", "data", "figures", "notebooks"], cwd=ROOT, capture_output=True, text=True
+    )
+    if changed.returncode == 0 and os.environ.get("CI"):
+        assert changed.stdout == ""
+
+
+@pytest.mark.notebook
+def test_no_cell_warned_or_printed_an_error(smoke: tuple[Path, dict[str, Any]]) -> None:
+    home, _ = smoke
+    for name in EXPECTED:
+        executed = nbformat.read(home / "build" / "notebooks" / f"{name}.ipynb", as_version=4)
+        for cell in executed.cells:
+            for output in cell.get("outputs", []):
+                assert output.output_type != "error"
+                text = output.get("text", "") if output.output_type == "stream" else ""
+                assert "Traceback" not in text and "Warning" not in text, (name, cell.source, text)
+
+
+@pytest.mark.notebook
+def test_every_task_is_proved_and_nothing_is_paid_for_nothing(smoke: tuple[Path, dict[str, Any]]) -> None:
+    from envscaler.schema import Rollout, Scenario
+    from envscaler.store import read_records
+
+    home, last = smoke
+    data = home / "build" / "data"
+    scenarios = read_records(data / "scenarios" / f"{last['run']}.jsonl", Scenario)
+    assert all(s.certificate and s.certificate.valid for s in scenarios)
+    rollouts = read_records(data / "rollouts" / f"{last['run']}.jsonl", Rollout)
+    rewards = {agent: {r.reward for r in rollouts if r.agent == agent and not r.conversation} for agent in ("witness", "idle")}
+    assert rewards == {"witness": {1.0}, "idle": {0.0}}

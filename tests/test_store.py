@@ -1,0 +1,109 @@
+"""Files: nothing lost, nothing half-written, every bad row named."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from envscaler.error import StoreError
+from envscaler.schema import Failure, Task
+from envscaler.store import Records, read_records, read_rows, write_records, write_text
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(texts, unique=True, max_size=8))
+def test_records_come_back_as_they_went(tmp_path: Path, wanted: list[str]) -> None:
+    records = Records([Task(text=text) for text in wanted])
+    assert read_records(write_records(records, tmp_path / "t.jsonl"), Task) == list(records)
+
+
+def test_bad_rows_are_named_and_the_good_ones_go_on(tmp_path: Path) -> None:
+    file = tmp_path / "t.jsonl"
+    file.write_text('{"text": "one"}\n{"text": \n\n{"text": ""}\n[1]\nnull\n{"text": "two", "wrong": 1}\n{"text": "three"}\n')
+    records = read_records(file, Task)
+    assert [r.text for r in records] == ["one", "three"]
+    assert [f.parent_id for f in records.failures] == [f"{file}:{line}" for line in (2, 4, 5, 6, 7)]
+    assert "text" in records.failures[1].message
+
+
+def test_a_line_separator_inside_a_string_is_not_a_line_end(tmp_path: Path) -> None:
+    file = tmp_path / "t.jsonl"
+    file.write_text(json.dumps({"text": "a\u2028b\x85c"}, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert read_records(file, Task)[0].text == "a\u2028b\x85c"
+
+
+def test_missing_malformed_and_unreadable_files_say_so(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="there is none"):
+        read_records(tmp_path / "no.jsonl", Task)
+    (tmp_path / "bad.json").write_text("{")
+    with pytest.raises(StoreError, match=r"name it \.jsonl"):
+        list(read_rows(tmp_path / "bad.json"))
+    (tmp_path / "latin.jsonl").write_bytes(b'{"text": "\xe9"}\n')
+    with pytest.raises(StoreError, match="UTF-8"):
+        read_records(tmp_path / "latin.jsonl", Task)
+    (tmp_path / "none.jsonl").write_text("x\ny\n")
+    with pytest.raises(StoreError, match="none can be read"):
+        read_records(tmp_path / "none.jsonl", Task)
+    with pytest.raises(StoreError):
+        read_records(tmp_path, Task)
+
+
+def test_a_list_a_dict_and_csv_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "l.json").write_text('[{"text": "a"}, {"text": "b"}]')
+    (tmp_path / "d.json").write_text('{"k": {"text": "a"}}')
+    (tmp_path / "c.csv").write_text('text,source\n"a, b",x\nonly\n"two\nlines",y\n')
+    assert [row["text"] for _, row, _ in read_rows(tmp_path / "l.json")] == ["a", "b"]
+    assert [place for place, _, _ in read_rows(tmp_path / "d.json")] == [f"{tmp_path / 'd.json'}:k"]
+    rows = list(read_rows(tmp_path / "c.csv"))
+    assert [problem is None for _, _, problem in rows] == [True, False, True]
+    assert rows[2][1]["text"] == "two\nlines"
+
+
+def test_failures_lie_beside_the_records_and_go_when_there_are_none(tmp_path: Path) -> None:
+    file = tmp_path / "t.jsonl"
+    failure = Failure(stage="tasks", parent_id="x", error="E", message="m")
+    write_records(Records([Task(text="a")], [failure]), file)
+    assert read_records(tmp_path / "t.failures.jsonl", Failure) == [failure]
+    write_records(Records([Task(text="a")]), file)
+    assert not (tmp_path / "t.failures.jsonl").exists()
+
+
+def test_a_write_that_cannot_be_done_leaves_the_old_file_and_no_scraps(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    with pytest.raises(StoreError, match="ENVSCALER_HOME"):
+        write_text(tmp_path / "file" / "below.txt", "new")
+    (tmp_path / "folder.txt").mkdir()
+    with pytest.raises(StoreError):
+        write_text(tmp_path / "folder.txt", "new")
+    assert {p.name for p in tmp_path.iterdir()} == {"file", "folder.txt"}
+
+
+def test_a_kill_while_writing_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
+    file = tmp_path / "big.txt"
+    code = f"from envscaler.store import write_text\nfrom pathlib import Path\nn = 0\nwhile True:\n    n += 1\n    write_text(Path({str(file)!r}), str(n) * 200_000)"
+    process = subprocess.Popen([sys.executable, "-c", code])
+    while not file.exists():
+        time.sleep(0.01)
+    time.sleep(0.2)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    text = file.read_text()
+    unit = text[: len(text) // 200_000]
+    assert text == unit * 200_000
+
+
+def test_frame_and_preview() -> None:
+    records = Records([Task(text="x" * 200)])
+    assert list(records.frame().columns)[:2] == ["id", "text"]
+    assert "1 × Task" in records._repr_html_()
+    assert "0 × record" in Records()._repr_html_()
+    assert records.by_id()[records[0].id] is records[0]
