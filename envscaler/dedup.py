@@ -61,7 +61,11 @@ def similar_pairs(vectors: np.ndarray, threshold: float, *, seed: int = 0) -> Pa
         raise ParameterError(f"Expected a threshold above 0 and at most 1, got {threshold!r}.")
     # A row and its exact copy have cosine 1 up to rounding in float32.
     least = min(threshold, 1.0 - 1e-6)
-    found = _exact(rows, least) if len(rows) <= EXACT_ROWS else _by_cells(rows, least, np.random.default_rng(seed))
+    found = (
+        _exact(rows, least)
+        if len(rows) <= EXACT_ROWS
+        else _by_cells(rows, least, np.random.default_rng(seed))
+    )
     return _tidy(found, len(rows))
 
 
@@ -75,7 +79,9 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
     if rows.ndim != 2:
         raise ParameterError(f"Expected a matrix with one row an item, got an array of shape {rows.shape}.")
     if not np.isfinite(rows).all():
-        raise ParameterError("Expected finite numbers in every row, got NaN or infinity. Look at what the encoder returns.")
+        raise ParameterError(
+            "Expected finite numbers in every row, got NaN or infinity. Look at what the encoder returns."
+        )
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(lengths > 0, lengths, 1)
 

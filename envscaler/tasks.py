@@ -76,7 +76,9 @@ def load_tasks(
     tasks: Records[Task] = Records()
     seen: dict[str, str] = {}
     for place, row, problem in read_rows(file):
-        taken = _failure(place, "StoreError", problem) if problem else _take(place, row, file.stem, steps, seen)
+        taken = (
+            _failure(place, "StoreError", problem) if problem else _take(place, row, file.stem, steps, seen)
+        )
         (tasks if isinstance(taken, Task) else tasks.failures).append(taken)  # type: ignore[arg-type]
     if not tasks:
         first = f" First: {tasks.failures[0].message}" if tasks.failures else ""
@@ -97,7 +99,12 @@ def judge_task(task: Task, model: Model, *, seed: int | None = None) -> Task:
 
 
 def judge_tasks(
-    tasks: Sequence[Task], model: Model, *, seed: int | None = None, workers: int | None = None, progress: bool = True
+    tasks: Sequence[Task],
+    model: Model,
+    *,
+    seed: int | None = None,
+    workers: int | None = None,
+    progress: bool = True,
 ) -> Records[Task]:
     """All tasks with `stateful` and `reason` set, in order; those that could not be judged are in `.failures`."""
     judged = run_all(
@@ -129,7 +136,9 @@ def _failure(place: str, error: str, message: str) -> Failure:
     return Failure(stage="tasks", parent_id=place, error=error, message=message)
 
 
-def _take(place: str, row: Any, default_source: str, steps: list["_Step"], seen: dict[str, str]) -> Task | Failure:
+def _take(
+    place: str, row: Any, default_source: str, steps: list["_Step"], seen: dict[str, str]
+) -> Task | Failure:
     try:
         task = _read(row, default_source)
         text = task.text
@@ -146,11 +155,14 @@ def _take(place: str, row: Any, default_source: str, steps: list["_Step"], seen:
 def _read(row: Any, default_source: str) -> Task:
     fields = {"text": row} if isinstance(row, str) else row
     if not isinstance(fields, dict):
-        raise _Unusable("StoreError", f"Expected a request or an object with one, got {type(row).__name__}: {row!r:.60}.")
+        raise _Unusable(
+            "StoreError", f"Expected a request or an object with one, got {type(row).__name__}: {row!r:.60}."
+        )
     name = next((name for name in TEXT_FIELDS if fields.get(name) is not None), None)
     if name is None:
         raise _Unusable(
-            "StoreError", f"Expected a request under one of {', '.join(TEXT_FIELDS)}, got the fields {list(fields)!r:.120}."
+            "StoreError",
+            f"Expected a request under one of {', '.join(TEXT_FIELDS)}, got the fields {list(fields)!r:.120}.",
         )
     text = fields[name]
     if not isinstance(text, str) or not text.strip():
@@ -167,7 +179,9 @@ def _label(value: Any) -> bool | None:
         return None
     label = _LABELS.get(str(value).strip().lower())
     if label is None:
-        raise _Unusable("StoreError", f"Expected a label out of {', '.join(_LABELS)}, or none, got {value!r:.60}.")
+        raise _Unusable(
+            "StoreError", f"Expected a label out of {', '.join(_LABELS)}, or none, got {value!r:.60}."
+        )
     return label
 
 
@@ -179,7 +193,9 @@ _Step = Callable[[str], str]
 def _steps(names: Sequence[str]) -> list[_Step]:
     unknown = [name for name in names if name not in _CLEAN_UPS] if not isinstance(names, str) else [names]
     if unknown:
-        raise ParameterError(f"Expected a list of clean-up steps out of {', '.join(_CLEAN_UPS)}, got {unknown!r}.")
+        raise ParameterError(
+            f"Expected a list of clean-up steps out of {', '.join(_CLEAN_UPS)}, got {unknown!r}."
+        )
     return [_CLEAN_UPS[name] for name in PAPER_CLEAN_UP if name in names]
 
 
@@ -212,4 +228,9 @@ def _noise(text: str) -> str:
     return text
 
 
-_CLEAN_UPS: dict[str, _Step] = {"user_turn": _user_turn, "english": _english, "modality": _modality, "noise": _noise}
+_CLEAN_UPS: dict[str, _Step] = {
+    "user_turn": _user_turn,
+    "english": _english,
+    "modality": _modality,
+    "noise": _noise,
+}
