@@ -1,0 +1,356 @@
+"""Records as HTML: pure functions from a record to a string, for notebooks, widgets and reports.
+
+A `…_html` is a piece of a page; a `…_card` is a whole page with its style sheet, which a notebook shows
+as it is when it is the last line of a cell. All of it is escaped, and readable in light and in dark JupyterLab.
+
+What a record does not hold is not made up here, and nothing is executed or judged.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from envscaler.schema import (
+    Audit,
+    Check,
+    Finding,
+    Outcome,
+    Probe,
+    Rollout,
+    Rule,
+    Scenario,
+    Skeleton,
+    Step,
+    Tool,
+)
+from envscaler.show.markup import (
+    Html,
+    chip,
+    code_block,
+    escape,
+    folded,
+    inline_json,
+    json_block,
+    page,
+    shorten,
+    soft,
+    table,
+    text_block,
+    titled,
+)
+
+LOOKS = {"goal": "read", "guard": "doubtful", "positive": "plain", "boundary": "plain", "negative": "plain"}
+
+
+# Source
+
+
+def method_span(source: str, method: str) -> tuple[int, int] | None:
+    """First and last line of a method in a source, decorators included; None when it is not there."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == method:
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            return first, node.end_lineno or node.lineno
+    return None
+
+
+def source_html(source: str, method: str | None = None) -> str:
+    """A whole source with line numbers, one method of it marked."""
+    return code_block(source, 1, method_span(source, method) if method else None)
+
+
+def method_html(source: str, method: str) -> str:
+    """One method of a source, with the line numbers it has there."""
+    span = method_span(source, method)
+    if span is None:
+        return f"<p>{soft(f'The source has no method {method!r}.')}</p>"
+    lines = source.split("\n")[span[0] - 1 : span[1]]
+    return code_block("\n".join(lines), span[0])
+
+
+# Values and diffs
+
+
+def verdict_chip(verdict: str) -> str:
+    """pass, warning or fail as a coloured chip with a sign, so that colour is not all it says it with."""
+    return chip(verdict, verdict)
+
+
+def diff_html(diff: Mapping[str, Any]) -> str:
+    """What changed, one line a record or field: where, before in red, after in green."""
+    if not diff:
+        return f"<p>{soft('Nothing changed.')}</p>"
+    rows = [row for path, change in diff.items() for row in _diff_rows(path, change)]
+    return table(("where", "before", "after"), rows)
+
+
+def _diff_rows(path: str, change: Any) -> list[tuple[str, str, str]]:
+    where = f"<code>{escape(path)}</code>"
+    if not isinstance(change, Mapping) or not set(change) <= {"added", "removed", "changed"}:
+        return [(where, "", inline_json(change))]
+    rows = []
+    if "removed" in change:
+        rows.append((where, _coloured(change["removed"], "del"), soft("removed")))
+    if "added" in change:
+        rows.append((where, soft("not there"), _coloured(change["added"], "add")))
+    if "changed" in change:
+        rows += _changed_rows(path, change["changed"])
+    return rows
+
+
+def _changed_rows(path: str, changed: Any) -> list[tuple[str, str, str]]:
+    # A record's change names its fields; a scalar's change is the pair itself.
+    pairs = (
+        {f"{path} · {k}": v for k, v in changed.items()} if isinstance(changed, Mapping) else {path: changed}
+    )
+    rows = []
+    for where, pair in pairs.items():
+        both = isinstance(pair, list | tuple) and len(pair) == 2
+        old, new = (_coloured(pair[0], "del"), _coloured(pair[1], "add")) if both else ("", inline_json(pair))
+        rows.append((f"<code>{escape(where)}</code>", old, new))
+    return rows
+
+
+def _coloured(value: Any, kind: str) -> str:
+    return f"<span class='es-{kind}'>{inline_json(value)}</span>"
+
+
+# Skeletons
+
+
+def tool_table(tools: Sequence[Tool]) -> str:
+    """The tools: name, read or write, what it does, its parameters (a star marks a required one)."""
+    rows = [
+        (
+            f"<code>{escape(tool.name)}</code>",
+            chip("write", "write") if tool.mutates else chip("read", "read"),
+            escape(tool.description),
+            _parameters(tool.parameters),
+        )
+        for tool in tools
+    ]
+    return table(("tool", "kind", "what it does", "parameters"), rows)
+
+
+def _parameters(schema: Mapping[str, Any]) -> str:
+    required = schema.get("required") or []
+    return "<br>".join(
+        f"<code>{escape(name)}{'*' if name in required else ''}</code> "
+        f"{soft(_type_of(part))} {escape(part.get('description', '') if isinstance(part, Mapping) else '')}"
+        for name, part in (schema.get("properties") or {}).items()
+    )
+
+
+def _type_of(part: Any) -> str:
+    kind = part.get("type", part.get("anyOf", "")) if isinstance(part, Mapping) else ""
+    if isinstance(kind, list):
+        return " | ".join(_type_of(k) if isinstance(k, Mapping) else str(k) for k in kind)
+    return str(kind)
+
+
+def rules_html(rules: Iterable[Rule]) -> str:
+    """The rules in words, each marked when an invariant watches it."""
+    return "".join(
+        f"<div>• {escape(rule.text)} {chip('invariant', 'read') if rule.invariant else ''}</div>"
+        for rule in rules
+    )
+
+
+def skeleton_card(skeleton: Skeleton) -> Html:
+    """One skeleton: what it is, its state, rules and tools, the source folded."""
+    state = table(
+        ("entity", "attributes"),
+        [(escape(e.name), escape(", ".join(a.name for a in e.attributes))) for e in skeleton.state],
+    )
+    return page(
+        f"<b>{escape(skeleton.title)}</b> <code>{escape(skeleton.class_name)}</code>",
+        f"<p>{escape(skeleton.summary)}</p>",
+        titled("State", state),
+        titled("Rules", rules_html(skeleton.rules)),
+        titled("Tools", tool_table(skeleton.tools)),
+        folded("source", source_html(skeleton.source)),
+    )
+
+
+# Audits
+
+
+def audit_card(audit: Audit) -> Html:
+    """Probes per tool and verdict, and what the referee found."""
+    counts: Counter[tuple[str, str]] = Counter((probe.tool, probe.verdict) for probe in audit.probes)
+    tools = list(dict.fromkeys(probe.tool for probe in audit.probes))
+    verdicts = ("pass", "warning", "fail")
+    rows = [
+        (f"<code>{escape(tool)}</code>", *(str(counts[tool, v] or "") for v in verdicts)) for tool in tools
+    ]
+    total = ("all", *(str(sum(counts[tool, v] for tool in tools)) for v in verdicts))
+    head = f"<p>{len(audit.probes):,} probes, {audit.not_fail_rate:.0%} of them not failed.</p>"
+    body = table(("tool", *verdicts), [*rows, total], (1, 2, 3)) if rows else ""
+    return page(head, body, titled("Findings", findings_html(audit.findings)))
+
+
+def findings_html(findings: Sequence[Finding]) -> str:
+    """What a referee reports, the severest first."""
+    looks = {"error": "bad", "warning": "doubtful", "note": "plain"}
+    order = list(looks)
+    rows = [
+        (
+            chip(f.severity, looks[f.severity]),
+            escape(f.kind),
+            f"<code>{escape(f.where)}</code>",
+            escape(f.message),
+        )
+        for f in sorted(findings, key=lambda f: order.index(f.severity))
+    ]
+    return table(("severity", "kind", "where", "what"), rows) if rows else ""
+
+
+def probe_html(probe: Probe) -> str:
+    """One probe: the call, the reply, what changed, the verdict and its reason."""
+    head = (
+        f"<code><b>{escape(probe.tool)}</b></code> {chip(probe.intent)} {verdict_chip(probe.verdict)} "
+        f"{escape(probe.reason)}"
+    )
+    parts = (
+        f"<div>{head}</div>",
+        titled("Arguments", json_block(probe.arguments)),
+        titled("Reply", json_block(probe.reply)),
+        titled("What changed", diff_html(probe.diff)),
+    )
+    return "".join(parts)
+
+
+def probe_card(probe: Probe, skeleton: Skeleton | None = None) -> Html:
+    """One probe with the source of the method it called."""
+    source = titled("Source", method_html(skeleton.source, probe.tool)) if skeleton else ""
+    whole = folded("whole class", source_html(skeleton.source, probe.tool)) if skeleton else ""
+    return page(probe_html(probe), source, whole)
+
+
+# Scenarios
+
+
+def checks_html(checks: Sequence[Check], outcomes: Sequence[Outcome] = ()) -> str:
+    """The checks with their kind, their code folded, and how each came out where that is known."""
+    # By position: two checks may ask the same question.
+    passed = [outcome.passed for outcome in outcomes][: len(checks)]
+    rows = []
+    for place, check in enumerate(checks):
+        light = _light(passed[place]) if place < len(passed) else ""
+        question = f"{escape(check.item)}{folded('code', code_block(check.source))}"
+        rows.append((chip(check.kind, LOOKS[check.kind]), question, light))
+    return table(("kind", "check", "outcome" if outcomes else ""), rows) if rows else ""
+
+
+def outcomes_html(outcomes: Sequence[Outcome]) -> str:
+    """How every check came out, the library's own guard included."""
+    rows = [
+        (chip(o.kind, LOOKS[o.kind]), f"{escape(o.item)} {soft(o.note) if o.note else ''}", _light(o.passed))
+        for o in outcomes
+    ]
+    return table(("kind", "check", "outcome"), rows) if rows else f"<p>{soft('No outcome.')}</p>"
+
+
+def _light(passed: bool | None) -> str:
+    if passed is None:
+        return chip("broke", "doubtful")
+    return chip("✓ true", "good") if passed else chip("✗ false", "bad")
+
+
+def witness_html(scenario: Scenario) -> str:
+    """The calls that solve the task, in order; arguments taken from earlier replies are shown as such."""
+    rows = [
+        (str(place), f"<code>{escape(call.tool)}</code>", inline_json(call.arguments))
+        for place, call in enumerate(scenario.witness)
+    ]
+    return table(("", "tool", "arguments"), rows, (0,)) if rows else ""
+
+
+def scenario_card(scenario: Scenario, skeleton: Skeleton | None = None) -> Html:
+    """One scenario: task, checks, what may change, the witness, the certificate, the initial state folded."""
+    title = f"<b>{escape(skeleton.title)}</b>" if skeleton else ""
+    may_change = ", ".join(f"<code>{escape(path)}</code>" for path in scenario.may_change)
+    proof = scenario.certificate
+    state = chip("proved", "good") if proof and proof.valid else chip("not proved", "bad") if proof else ""
+    return page(
+        f"<div>{title} {state}</div>",
+        titled("Task", text_block(scenario.task)),
+        titled("Checks", checks_html(scenario.checks)),
+        titled("May change", may_change or soft("nothing is named")),
+        titled("Witness", witness_html(scenario)),
+        folded("certificate", proof._repr_html_()) if proof else "",
+        folded("initial state", json_block(scenario.initial_state)),
+    )
+
+
+# Rollouts
+
+
+def message_html(message: Mapping[str, Any]) -> str:
+    """One message of an exchange in OpenAI form, its tool calls as code."""
+    role = str(message.get("role", "?"))
+    thought = message.get("reasoning_content") or ""
+    return (
+        f"<div class='es-turn'>{chip(role, {'assistant': 'read', 'user': 'write'}.get(role, 'plain'))}"
+        f"{folded('thought', text_block(str(thought))) if thought else ''}"
+        f"{_content_html(message.get('content'), role)}{_calls_html(message.get('tool_calls'))}</div>"
+    )
+
+
+def _content_html(content: Any, role: str) -> str:
+    if content in (None, "", []):
+        return ""
+    text = text_block(content if isinstance(content, str) else inline_json(content))
+    return folded("system prompt", text) if role == "system" else text
+
+
+def _calls_html(calls: Any) -> str:
+    shown = []
+    for call in calls if isinstance(calls, list) else []:
+        function = call.get("function") if isinstance(call, Mapping) else None
+        function = function if isinstance(function, Mapping) else {}
+        arguments = function.get("arguments", "")
+        text = arguments if isinstance(arguments, str) else repr(arguments)
+        shown.append(
+            f"<div><code>{escape(function.get('name', '?'))}({escape(shorten(text, 2000))})</code></div>"
+        )
+    return "".join(shown)
+
+
+def step_html(step: Step) -> str:
+    """One step: the action, what came back, what changed."""
+    parts = (
+        message_html(step.action),
+        titled("Observation", json_block(step.observation)),
+        titled("What changed", diff_html(step.diff)),
+    )
+    return "".join(parts)
+
+
+def rollout_head(rollout: Rollout) -> str:
+    """Who played, how it ended, and what it was worth."""
+    reward = "no reward" if rollout.reward is None else f"reward {rollout.reward:.2f}"
+    look = "doubtful" if rollout.reward is None else "good" if rollout.solved else "bad"
+    mode = "conversation" if rollout.conversation else "no conversation"
+    cause = f" ({escape(rollout.cause)})" if rollout.cause else ""
+    return (
+        f"<div><b>{escape(rollout.agent)}</b> · {mode} · {rollout.steps} steps · "
+        f"{escape(rollout.ending)}{cause} {chip(reward, look)}</div>"
+    )
+
+
+def rollout_card(rollout: Rollout, limit: int = 60) -> Html:
+    """One rollout: how it came out, then its first messages as a transcript."""
+    shown = "".join(message_html(message) for message in rollout.messages[:limit])
+    left = len(rollout.messages) - limit
+    return page(
+        rollout_head(rollout),
+        titled("Outcomes", outcomes_html(rollout.outcomes)),
+        titled("Transcript", shown),
+        soft(f"… and {left} more messages") if left > 0 else "",
+    )
