@@ -1,0 +1,218 @@
+"""The memory of replies, which is also the checkpoint: what was answered once is not asked again.
+
+    CachedModel → ReplyCache (SQLite) → on a miss: the model behind it
+
+A reply is filed under the sha256 of its request and committed before it is returned, so a run that is killed loses at
+most what was in flight, and the next run asks only for that. Keys and URLs of servers are in no key and no row.
+This module does not judge replies: a bad one is remembered like a good one, and `refresh` asks for another.
+"""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from envscaler.error import CacheMiss, ParameterError, StoreError
+from envscaler.model.budget import Ledger
+from envscaler.model.request import Model, Reply, Request
+from envscaler.project import build_dir, run_name
+from envscaler.schema import Usage
+from envscaler.store import write_text
+
+Mode = Literal["read_write", "replay_only", "refresh", "off"]
+
+_TABLE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, step TEXT NOT NULL, reply TEXT NOT NULL)"
+
+
+def cache_path(model_name: str) -> Path:
+    """Where the replies of a model are remembered."""
+    return build_dir() / "cache" / f"{run_name(model_name, 'cache').removesuffix('-cache')}.sqlite"
+
+
+def reply_to_json(reply: Reply) -> dict[str, Any]:
+    """The reply as JSON can hold it."""
+    return {**asdict(reply), "usage": reply.usage.model_dump(), "tool_calls": list(reply.tool_calls)}
+
+
+def reply_from_json(content: dict[str, Any]) -> Reply:
+    """The reply a JSON content holds; its usage is none, because it costs nothing now."""
+    return Reply(
+        text=content["text"],
+        reasoning=content.get("reasoning", ""),
+        tool_calls=tuple(content.get("tool_calls", ())),
+        finish=content.get("finish", "stop"),
+    )
+
+
+class ReplyCache:
+    """Replies in one SQLite file, safe to use from many threads and several processes.
+
+    Args:
+        path: the file; made with its folder when the first reply is put in.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+
+    def get(self, key: str) -> Reply | None:
+        """The reply under a key, if there is one.
+
+        Raises:
+            StoreError: the file is there and is not a cache.
+        """
+        if self._connection is None and not self.path.exists():
+            return None
+        with self._open() as connection:
+            row = connection.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+            return reply_from_json(json.loads(row[0])) if row else None
+
+    def put(self, key: str, step: str, reply: Reply) -> None:
+        """File a reply; when this returns, it is on disk.
+
+        Raises:
+            StoreError: the file cannot be written or is not a cache.
+        """
+        text = json.dumps(reply_to_json(reply))
+        with self._open() as connection:
+            connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, step, text))
+
+    def export(self, path: Path) -> Path:
+        """Write every reply to a JSON Lines file that `RecordedModel` reads, in the order of the keys.
+
+        Raises:
+            StoreError: the cache cannot be read or the file not be written.
+        """
+        with self._open() as connection:
+            rows = connection.execute("SELECT key, step, reply FROM replies ORDER BY key").fetchall()
+        lines = [
+            json.dumps({"key": k, "step": s, "reply": json.loads(r)}, sort_keys=True) for k, s, r in rows
+        ]
+        return write_text(path, "".join(f"{line}\n" for line in lines))
+
+    def __len__(self) -> int:
+        if self._connection is None and not self.path.exists():
+            return 0
+        with self._open() as connection:
+            return connection.execute("SELECT COUNT(*) FROM replies").fetchone()[0]
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """The connection, with the lock held and every error told in the library's words."""
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._connection = self._connect()
+                yield self._connection
+            except (sqlite3.Error, OSError, ValueError, KeyError, TypeError) as error:
+                raise StoreError(
+                    f"{self.path}: expected a readable and writable cache of replies, got: {error}. "
+                    "Move the file away to begin a new one; what it held is then asked again."
+                ) from error
+
+    def _connect(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # No transactions but each statement's own: what `put` wrote is committed when it returns.
+        connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute(_TABLE)
+        return connection
+
+
+class CachedModel:
+    """A model with a memory and a ledger; the same request from two threads at once is asked once.
+
+    Args:
+        inner: the model that is asked on a miss.
+        mode: see `connect`.
+        path: the cache's file; by default the model's own under `build/cache`.
+        settings: added to every request that does not set them itself.
+    """
+
+    def __init__(
+        self,
+        inner: Model,
+        *,
+        mode: Mode = "read_write",
+        path: Path | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        if mode not in get_args(Mode):
+            raise ParameterError(f"Expected a cache mode out of {', '.join(get_args(Mode))}, got {mode!r}.")
+        self.inner, self.mode, self.ledger = inner, mode, Ledger()
+        self.settings = dict(settings or {})
+        self.cache = ReplyCache(path or cache_path(inner.name))
+        self._flying: dict[str, Future[Reply]] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The name of the model behind the cache."""
+        return self.inner.name
+
+    @property
+    def workers(self) -> int:
+        """How many threads may ask at once."""
+        return self.inner.workers
+
+    def __repr__(self) -> str:
+        return f"CachedModel({self.inner!r}, mode={self.mode!r})"
+
+    def answer(self, request: Request) -> Reply:
+        """The reply that is remembered, else a new one.
+
+        Raises:
+            CacheMiss: the mode is `replay_only` and nothing is remembered.
+            ModelError: the model behind could not be asked.
+            StoreError: the cache's file cannot be used.
+        """
+        request = replace(request, settings={**self.settings, **request.settings})
+        if self.mode == "off":
+            return self._count(request, self.inner.answer(request))
+        key = request.key(self.name)
+        with self._lock:
+            leader = key not in self._flying
+            flight = self._flying.setdefault(key, Future())
+        if leader:
+            return self._lead(request, key, flight)
+        reply = replace(flight.result(), usage=Usage())
+        self.ledger.add_cached(request.step, self.name)
+        return reply
+
+    def _lead(self, request: Request, key: str, flight: "Future[Reply]") -> Reply:
+        try:
+            reply = self._find_or_ask(request, key)
+        except BaseException as error:
+            flight.set_exception(error)
+            raise
+        else:
+            flight.set_result(reply)
+            return reply
+        finally:
+            with self._lock:
+                del self._flying[key]
+
+    def _find_or_ask(self, request: Request, key: str) -> Reply:
+        found = self.cache.get(key) if self.mode != "refresh" else None
+        if found is not None:
+            self.ledger.add_cached(request.step, self.name)
+            return found
+        if self.mode == "replay_only":
+            raise CacheMiss(
+                f"The cache {self.cache.path.name} holds no reply of {self.name} to this request of the step "
+                f"{request.step!r} (key {key[:12]}); run it once with cache='read_write' to record one."
+            )
+        reply = self.inner.answer(request)
+        self.cache.put(key, request.step, reply)
+        return self._count(request, reply)
+
+    def _count(self, request: Request, reply: Reply) -> Reply:
+        self.ledger.add(request.step, self.name, reply.usage)
+        return reply

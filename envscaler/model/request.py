@@ -1,0 +1,83 @@
+"""What is asked of a model and what comes back, in no provider's own words.
+
+`ask` makes a `Request` of a prompt file; a `Model` turns it into a `Reply`; `reply` parses that. The request's `key`
+names its content, never who is asked where or with which key, so a cache can be carried to another machine.
+This module sends nothing and parses nothing.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, Self
+
+from envscaler.schema import Usage, canonical
+
+Message = dict[str, Any]
+"""One chat message in OpenAI form."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question to a model."""
+
+    step: str
+    """The prompt file it was rendered from, e.g. `tasks/judge`."""
+    messages: tuple[Message, ...]
+    """The chat so far, in OpenAI form."""
+    schema: Mapping[str, Any] | None = None
+    """JSON schema of a structured answer; None asks for plain text."""
+    tools: tuple[dict[str, Any], ...] = ()
+    """The tools an agent may call, in OpenAI form."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Temperature, max_tokens, seed, …, as the server names them."""
+    sample: int = 0
+    """Which of several answers to the same prompt this one is."""
+
+    def key(self, model_name: str) -> str:
+        """Sha256 of the content and the model's name: what the cache files the reply under."""
+        content = {
+            "model": model_name,
+            "step": self.step,
+            "messages": list(self.messages),
+            "schema": dict(self.schema) if self.schema is not None else None,
+            "tools": list(self.tools),
+            "settings": dict(self.settings),
+            "sample": self.sample,
+        }
+        # A message can hold half a surrogate pair that some server sent; it still needs a key.
+        return hashlib.sha256(canonical(content).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def with_messages(self, *messages: Message) -> Self:
+        """The same request with further messages at its end."""
+        return replace(self, messages=(*self.messages, *messages))
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model returned."""
+
+    text: str
+    """The answer, without the model's thinking."""
+    reasoning: str = ""
+    """The model's thinking, where the server or a `<think>` block tells it."""
+    tool_calls: tuple[dict[str, Any], ...] = ()
+    """Tool calls in OpenAI form; `arguments` is the JSON string as it came."""
+    usage: Usage = Usage()
+    """What it cost; all zero when it came out of a cache."""
+    finish: str = "stop"
+    """Why the model ended: `stop`, `length`, `tool_calls`, …"""
+
+
+class Model(Protocol):
+    """Whoever answers requests."""
+
+    @property
+    def name(self) -> str:
+        """The name that records and the cache carry."""
+
+    @property
+    def workers(self) -> int:
+        """How many threads may ask at once."""
+
+    def answer(self, request: Request) -> Reply:
+        """Answer one request; raises `ModelError` when that cannot be done."""

@@ -1,0 +1,91 @@
+"""Models that answer from a script or a recording: for tests, and for showing a run again without a server.
+
+`ScriptedModel` gives replies in order or out of a function; `RecordedModel` finds them by the request's key in a file
+that `ReplyCache.export` wrote. Neither thinks, and neither touches the network.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from envscaler.error import CacheMiss, ModelError, StoreError
+from envscaler.model.budget import Ledger
+from envscaler.model.cache import reply_from_json
+from envscaler.model.request import Reply, Request
+from envscaler.schema import Usage
+from envscaler.store import read_text
+
+Script = Iterable[str | Reply | Exception] | Callable[[Request], str | Reply]
+
+
+class ScriptedModel:
+    """Gives the replies of a script: a list, one a call (an exception in it is raised), or a function of the request.
+
+    Args:
+        script: the replies, or the function that makes them.
+        name: the name the model goes by.
+        workers: threads that may ask at once.
+    """
+
+    def __init__(self, script: Script, *, name: str = "scripted", workers: int = 1) -> None:
+        self.name, self.workers, self.ledger = name, workers, Ledger()
+        self.requests: list[Request] = []
+        self._function = script if callable(script) else None
+        self._replies = iter(() if callable(script) else tuple(script))
+        self._lock = threading.Lock()
+
+    def answer(self, request: Request) -> Reply:
+        """The next reply of the script.
+
+        Raises:
+            ModelError: the script is at its end.
+        """
+        with self._lock:
+            self.requests.append(request)
+            said = next(self._replies, None) if self._function is None else None
+        if self._function is not None:
+            said = self._function(request)
+        if said is None:
+            raise ModelError(
+                f"{self.name}: the script has no reply left for call {len(self.requests)} ({request.step})."
+            )
+        if isinstance(said, Exception):
+            raise said
+        reply = said if isinstance(said, Reply) else Reply(said, usage=Usage(calls=1))
+        self.ledger.add(request.step, self.name, reply.usage)
+        return reply
+
+
+class RecordedModel:
+    """Answers out of a recording (`data/replies/*.jsonl`): a request it does not hold is a `CacheMiss`.
+
+    Args:
+        path: the file that `ReplyCache.export` wrote.
+        name: the model that was recorded; it is part of the requests' keys.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.name, self.workers, self.ledger, self._path = name, 8, Ledger(), path
+        try:
+            rows = [json.loads(line) for line in read_text(path).splitlines() if line.strip()]
+            self._replies = {row["key"]: reply_from_json(row["reply"]) for row in rows}
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreError(
+                f"{path}: expected a recording with 'key' and 'reply' in each row ({error})."
+            ) from error
+
+    def answer(self, request: Request) -> Reply:
+        """The recorded reply.
+
+        Raises:
+            CacheMiss: the recording holds none to this request.
+        """
+        found = self._replies.get(request.key(self.name))
+        if found is None:
+            raise CacheMiss(
+                f"{self._path.name} holds no reply of {self.name} to this request of the step {request.step!r}; "
+                "run it against the model and export its cache again."
+            )
+        self.ledger.add_cached(request.step, self.name)
+        return found
