@@ -1,16 +1,16 @@
 """Which rows of a matrix of embeddings are near-duplicates, and which of them to keep.
 
 It serves `themes` and knows nothing of texts: `similar_pairs` finds the pairs of rows whose cosine reaches a
-threshold, `stars` merges rows along such pairs. Up to `EXACT_ROWS` rows every pair is looked at, in blocks. Above
-that, rows are sorted into cells of about `CELL_ROWS` rows around spherical k-means centres, and a row is compared
-with its nearest cells only. How many cells are *probed* is not a guess: it is calibrated, for the data and the
-threshold at hand, on a sample of true pairs and of made-up pairs that lie exactly at the threshold. The work then
-grows about linearly with the number of rows, as long as the number of pairs does.
+threshold, `stars` merges rows along such pairs. Up to `EXACT_ROWS` rows every pair is looked at, in blocks.
+Above that, rows are sorted into cells of about `CELL_ROWS` rows around spherical k-means centres, and a row
+is compared with its nearest cells only. How many cells are *probed* is not a guess: it is calibrated, for the
+data and the threshold at hand, on a sample of true pairs and of made-up pairs that lie exactly at the
+threshold. The work then grows about linearly with the number of rows, as long as the number of pairs does.
 
-It does not encode, and it does not promise every pair above `EXACT_ROWS`: `tests/bench/dedup.py` measures recall.
-Low thresholds need many probes and fall back towards comparing all with all. No index library is used: measured
-on 100,000 rows, a graph index (pynndescent, which umap brings along) answers another question (k nearest, not all
-above a threshold) and spends longer on building than the whole search takes here.
+It does not encode, and it does not promise every pair above `EXACT_ROWS`: `tests/bench/dedup.py` measures
+recall. Low thresholds need many probes and fall back towards comparing all with all. No index library is
+used: measured on 100,000 rows, a graph index (pynndescent, which umap brings along) answers another question
+(k nearest, not all above a threshold) and spends longer on building than the whole search takes here.
 """
 
 from collections.abc import Iterator
@@ -90,9 +90,9 @@ def stars(order: np.ndarray, pairs: Pairs, threshold: float) -> tuple[np.ndarray
     """Merge rows along their pairs, best first: `(kept_by, score)`, one entry a row.
 
     The rows are visited in `order`. A row joins the most similar row that was already *kept* and reaches the
-    threshold, otherwise it is kept itself (`kept_by` is then its own number and the score 1). So every merged row is
-    near the very row that stands for it. Single linkage would chain instead: a ~ b ~ c ~ … puts rows together that
-    have nothing in common.
+    threshold, otherwise it is kept itself (`kept_by` is then its own number and the score 1). So every merged
+    row is near the very row that stands for it. Single linkage would chain instead: a ~ b ~ c ~ … puts rows
+    together that have nothing in common.
 
     Args:
         order: the row numbers, best first.
@@ -119,10 +119,11 @@ def stars(order: np.ndarray, pairs: Pairs, threshold: float) -> tuple[np.ndarray
 
 
 def floor_for(vectors: np.ndarray, lowest: float, threshold: float, most: int, *, seed: int = 0) -> float:
-    """The lowest cosine between `lowest` and `threshold` at which about `most` pairs are to be expected, by a sample.
+    """The lowest cosine between `lowest` and `threshold` at which about `most` pairs are to be expected, by a
+    sample.
 
-    Below it the pairs would fill the memory without telling anything: among themes of one trade, a cosine of 0.5
-    is common.
+    Below it the pairs would fill the memory without telling anything: among themes of one trade, a cosine of
+    0.5 is common.
     """
     rows = unit_rows(vectors)
     if len(rows) < 2 or lowest >= threshold:
@@ -171,7 +172,7 @@ def _by_cells(rows: np.ndarray, threshold: float, rng: np.random.Generator) -> l
     nearest = np.concatenate([_nearest(part, centres, probes) for part in _parts(rows, BLOCK)])
     visitors = np.argsort(nearest.ravel(), kind="stable")
     starts = np.searchsorted(nearest.ravel()[visitors], np.arange(len(centres) + 1))
-    found = []
+    found: list[Pairs] = []
     for cell in range(len(centres)):
         visiting = visitors[starts[cell] : starts[cell + 1]]
         members = visiting[visiting % probes == 0] // probes
@@ -218,9 +219,10 @@ def _centres(rows: np.ndarray, count: int, rng: np.random.Generator, rounds: int
 def _calibrate(rows: np.ndarray, centres: np.ndarray, threshold: float, rng: np.random.Generator) -> int:
     """How many cells a row must probe so that all but `MISSED` of the calibration pairs meet.
 
-    A pair meets when either row probes the other's own cell. True pairs are taken from a sample of rows against
-    all; where duplicates are rare there are too few of those, so each sampled row also gets a made-up partner at
-    exactly the threshold, moved towards another random row, i.e. in a direction in which these data do vary.
+    A pair meets when either row probes the other's own cell. True pairs are taken from a sample of rows
+    against all; where duplicates are rare there are too few of those, so each sampled row also gets a made-up
+    partner at exactly the threshold, moved towards another random row, i.e. in a direction in which these
+    data do vary.
     """
     sample = rows[rng.permutation(len(rows))[:SAMPLE]]
     towards = rows[rng.integers(len(rows), size=len(sample))]

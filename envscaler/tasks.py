@@ -2,10 +2,10 @@
 
     requests (JSONL, JSON, CSV) → Task → Task with `stateful` and `reason`
 
-`load_tasks` reads the project's own requests or any file of requests, a bad row becoming a `Failure` that names file
-and line. The text clean-up of the paper's collecting step is on offer as named steps; nothing but exact repetition
-is dropped unless asked for. `judge_task` puts the paper's four criteria to a model. This module does not name the
-world (`themes` does), and it never writes to the file it reads.
+`load_tasks` reads the project's own requests or any file of requests, a bad row becoming a `Failure` that
+names file and line. The text clean-up of the paper's collecting step is on offer as named steps; nothing but
+exact repetition is dropped unless asked for. `judge_task` puts the paper's four criteria to a model. This
+module does not name the world (`themes` does), and it never writes to the file it reads.
 """
 
 import re
@@ -30,7 +30,8 @@ SOURCE_FIELDS = ("source", "task_from")
 """Where its source may stand; otherwise the file's name is the source."""
 CleanUp = Literal["user_turn", "english", "modality", "noise"]
 PAPER_CLEAN_UP: tuple[CleanUp, ...] = ("user_turn", "english", "modality", "noise")
-"""The steps of the paper's collection (PAPER 2.2, step 0), in its order; exact repetition is dropped always."""
+"""The steps of the paper's collection (PAPER 2.2, step 0), in its order; exact repetition is dropped
+always."""
 
 _OTHER_MEDIA = ("image", "photo", "picture", "video", "audio", "sound", "speech", "clip")
 _NOISE = ("Role definition:", "USD", "ETH", "Bitcoin", "Ethereum", "@", ".com", "http:", "https:")
@@ -57,13 +58,13 @@ def load_tasks(
     """Read requests; what cannot be used is listed in `.failures` with file, line and reason.
 
     Args:
-        path: a JSON Lines, JSON or CSV file; without it, the requests written for this project. A row is a string,
-            or an object with the request in one of `TEXT_FIELDS`.
+        path: a JSON Lines, JSON or CSV file; without it, the requests written for this project. A row is a
+            string, or an object with the request in one of `TEXT_FIELDS`.
         limit: how many to draw at random; they stay in file order. None for all.
         seed: seed of the draw.
-        clean_up: steps of `PAPER_CLEAN_UP` to apply: `user_turn` cuts the first user turn out of an API-Bank dialogue;
-            `english`, `modality` and `noise` drop texts that are not ASCII, speak of pictures or sound, or hold
-            addresses and currency codes.
+        clean_up: steps of `PAPER_CLEAN_UP` to apply: `user_turn` cuts the first user turn out of an API-Bank
+            dialogue; `english`, `modality` and `noise` drop texts that are not ASCII, speak of pictures or
+            sound, or hold addresses and currency codes.
 
     Raises:
         StoreError: the file is missing or unreadable, or no row of it could be used.
@@ -106,7 +107,8 @@ def judge_tasks(
     workers: int | None = None,
     progress: bool = True,
 ) -> Records[Task]:
-    """All tasks with `stateful` and `reason` set, in order; those that could not be judged are in `.failures`."""
+    """All tasks with `stateful` and `reason` set, in order; those that could not be judged are in
+    `.failures`."""
     judged = run_all(
         partial(judge_task, model=model, seed=seed),
         tasks,
@@ -162,7 +164,7 @@ def _read(row: Any, default_source: str) -> Task:
     if name is None:
         raise _Unusable(
             "StoreError",
-            f"Expected a request under one of {', '.join(TEXT_FIELDS)}, got the fields {list(fields)!r:.120}.",
+            f"Expected a request under one of {', '.join(TEXT_FIELDS)}, got {list(fields)!r:.120}.",
         )
     text = fields[name]
     if not isinstance(text, str) or not text.strip():

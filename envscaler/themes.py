@@ -1,11 +1,13 @@
-"""Stage 2: from tasks to the worlds they presuppose: infer a theme a task, drop the weak, merge the alike, pick.
+"""Stage 2: from tasks to the worlds they presuppose: infer a theme a task, drop the weak, merge the alike,
+pick.
 
     Task (stateful) → Theme → themes worth building → one theme a world → the themes that are built
 
-`infer_themes` asks a model which world a task presupposes. `merge_themes` keeps the themes whose usefulness and
-modelability suffice, drops repeated titles, and merges themes whose embeddings are near: it returns `MergedThemes`,
-which keeps vectors and similarities, so that the threshold moves without encoding again. `pick_themes` chooses
-among what is left: the theme nearest each k-means centre, as the paper does, or the best supported ones.
+`infer_themes` asks a model which world a task presupposes. `merge_themes` keeps the themes whose usefulness
+and modelability suffice, drops repeated titles, and merges themes whose embeddings are near: it returns
+`MergedThemes`, which keeps vectors and similarities, so that the threshold moves without encoding again.
+`pick_themes` chooses among what is left: the theme nearest each k-means centre, as the paper does, or the
+best supported ones.
 
 The similarity search itself is in `dedup`, drawing in `figures`. No class is written here (`skeletons` does).
 """
@@ -21,7 +23,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from envscaler.dedup import Pairs, floor_for, similar_pairs, stars
 from envscaler.error import NothingFits, ParameterError
-from envscaler.model.ask import Encoder, Model, ask, origin
+from envscaler.model.ask import Model, ask, origin
+from envscaler.model.embedding import Encoder
 from envscaler.parallel import run_all
 from envscaler.schema import Failure, Task, Theme
 from envscaler.store import Records
@@ -29,8 +32,9 @@ from envscaler.store import Records
 MIN_SCORE = 7
 """Least usefulness and modelability of a theme that is kept (PAPER 2.2, step 3)."""
 THRESHOLD = 0.85
-"""Cosine at which two themes count as one. The paper has no such step and so no value; with all-MiniLM-L6-v2, rewordings
-of one world lie above it and sister worlds (a hotel, a campsite) below. `least_similar` shows what it just merges."""
+"""Cosine at which two themes count as one. The paper has no such step and so no value; with all-MiniLM-L6-v2,
+rewordings of one world lie above it and sister worlds (a hotel, a campsite) below. `least_similar` shows what
+it just merges."""
 FLOOR = 0.5
 """Similarities below this are not kept: such themes share no more than being about software."""
 MOST_PAIRS = 2_000_000
@@ -89,7 +93,8 @@ def infer_themes(
     workers: int | None = None,
     progress: bool = True,
 ) -> Records[Theme]:
-    """One theme for each task that was judged stateful, in order; `.failures` has a row where nothing fits."""
+    """One theme for each task that was judged stateful, in order; `.failures` has a row where nothing
+    fits."""
     return run_all(
         partial(infer_theme, model=model, seed=seed),
         [task for task in tasks if task.stateful],
@@ -193,9 +198,9 @@ def merge_themes(
 ) -> MergedThemes:
     """Drop weakly scored themes, then repeated titles, then merge those whose embeddings are near.
 
-    Best first means: by modelability, then usefulness (the paper's order among equal titles), then the number of
-    tasks. A theme joins the most similar better one at `threshold` or above; see `dedup.stars` for why this does not
-    chain. Themes are encoded once, as `Theme.text`.
+    Best first means: by modelability, then usefulness (the paper's order among equal titles), then the number
+    of tasks. A theme joins the most similar better one at `threshold` or above; see `dedup.stars` for why
+    this does not chain. Themes are encoded once, as `Theme.text`.
 
     Raises:
         ParameterError: `threshold` is not above 0 and at most 1, or `min_score` is not in 1-10.
@@ -228,8 +233,9 @@ def pick_themes(
         themes: usually what `merge_themes` gave; its vectors are then used again.
         encoder: encodes themes that have no vectors yet.
         n: how many to choose.
-        by: `kmeans` takes the theme nearest each of n centres, as the paper does: it spreads over all worlds. `merged`
-            takes those that most tasks ask for, the order of the merged themes deciding among equals.
+        by: `kmeans` takes the theme nearest each of n centres, as the paper does: it spreads over all worlds.
+            `merged` takes those that most tasks ask for, the order of the merged themes deciding among
+            equals.
         seed: added to the paper's `random_state` of k-means.
 
     Raises:
@@ -240,7 +246,7 @@ def pick_themes(
     if by not in ("kmeans", "merged"):
         raise ParameterError(f"Expected by='kmeans' or by='merged', got {by!r}.")
     if n is None or n >= len(themes):
-        chosen: Sequence[int] = range(len(themes))
+        chosen: Iterable[int] = range(len(themes))
     elif by == "kmeans":
         chosen = _nearest_centres(_vectors(themes, encoder), n, PAPER_RANDOM_STATE + seed)
     else:
@@ -253,9 +259,9 @@ def compare_picks(
 ) -> pd.DataFrame:
     """Both ways of picking n themes, side by side: one row a way.
 
-    `mean_nearest` is the mean similarity of all themes to their nearest pick, `coverage` the share of themes with a
-    pick at cosine `near` or more, `task_coverage` the same weighted by tasks, `support` the share of tasks that the
-    picks themselves stand for, and `closest_picks` the highest similarity between two picks.
+    `mean_nearest` is the mean similarity of all themes to their nearest pick, `coverage` the share of themes
+    with a pick at cosine `near` or more, `task_coverage` the same weighted by tasks, `support` the share of
+    tasks that the picks themselves stand for, and `closest_picks` the highest similarity between two picks.
     """
     vectors = _vectors(themes, encoder)
     places = {id(theme): place for place, theme in enumerate(themes)}
