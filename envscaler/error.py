@@ -39,6 +39,10 @@ class PromptError(EnvscalerError):
     """A prompt file is missing, malformed, or was given other variables than it names."""
 
 
+class PartRefused(ModelError):
+    """A part that a model wrote stayed unusable, also when told what was wrong; the message locates it."""
+
+
 class CacheMiss(ModelError):
     """The cache is `replay_only` and holds no reply to this request."""
 

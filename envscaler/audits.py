@@ -1,0 +1,332 @@
+"""Audits: every tool of a skeleton is tried out, and what fails is mended once or twice.
+
+    skeleton → initial state → referee → probes (tester → call → invariants → checker) → repairs → audit → keep?
+
+Layers, cheapest first: the referee proves the contract by execution, invariants are checked after every call, and a
+checking model judges reply and change. A testing model picks the calls; this module says which tool and intent are
+due. A tool that failed goes back to its author with the evidence, and the new one stays only when it fails less.
+
+How good the checker is, is not said here; whether an environment is kept is the caller's word (`passing`).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
+
+from envscaler.error import EnvironmentLost, ParameterError, PartRefused, ReplyError, SourceError
+from envscaler.model.ask import Code, JsonObject, origin
+from envscaler.model.request import Model
+from envscaler.model.revise import TRIES, ask_usable
+from envscaler.parallel import run_all
+from envscaler.probing import Bench, Trial, counts_by_tool
+from envscaler.schema import Audit, Failure, Finding, Json, Rule, Skeleton
+from envscaler.skeletons import prove_it_loads
+from envscaler.store import Records
+from envscaler.world.check import broken_invariants
+from envscaler.world.environment import Environment
+from envscaler.world.outline import method_problem, signature, state_problem
+from envscaler.world.referee import check_environment
+from envscaler.world.source import parse_class, read_tools, replace_method
+
+STEPS = ("initial_state", "probe", "judge", "repair")
+_EVIDENCE = 4
+"""Failing probes of a tool that its author is shown."""
+
+
+def audit_skeleton(
+    skeleton: Skeleton,
+    model: Model,
+    *,
+    rounds: int = 100,
+    repairs: int = 2,
+    threshold: float = 0.85,
+    seed: int = 0,
+) -> Audit:
+    """Try out the tools of one skeleton, and mend those that fail.
+
+    Args:
+        skeleton: what to audit.
+        model: tester, checker and author of repairs.
+        rounds: probes to make.
+        repairs: how often failing tools go back to their author at most; 0 for none.
+        threshold: a lower share of probes that do not fail is a finding `below-threshold`.
+        seed: of the environment, the balancing, and the samples asked for.
+
+    Raises:
+        PartRefused: no initial state could be had that loads.
+        SourceError: the skeleton does not load.
+    """
+    if rounds < 1 or repairs < 0:
+        raise ParameterError(f"Expected rounds ≥ 1 and repairs ≥ 0, got {rounds} and {repairs}.")
+    state, doubts = _initial_state(skeleton, model, seed)
+    bench = Bench(skeleton, state, model, seed, loose=frozenset(finding.where for finding in doubts))
+    found = check_environment(skeleton, state, seed=seed)
+    trials = bench.roll(rounds)
+    for _ in range(repairs):
+        mended = _repair(bench, trials, found)
+        if mended is None:
+            break
+        bench, trials, found = mended
+    audit = Audit(
+        skeleton_id=skeleton.id,
+        initial_state=state,
+        findings=[
+            *doubts,
+            *found,
+            *(finding for trial in trials for finding in trial.broken),
+            *_skips(bench),
+        ],
+        probes=[trial.probe for trial in trials],
+        repaired=None if bench.skeleton is skeleton else bench.skeleton,
+        origin=origin(model, *(f"audits/{step}" for step in STEPS), seed=seed),
+    )
+    return audit.replace(findings=[*audit.findings, *_below(audit, threshold)])
+
+
+def audit_skeletons(
+    skeletons: Iterable[Skeleton],
+    model: Model,
+    *,
+    rounds: int = 100,
+    repairs: int = 2,
+    threshold: float = 0.85,
+    seed: int = 0,
+    progress: bool = True,
+) -> Records[Audit]:
+    """Audit many skeletons; see `audit_skeleton`."""
+
+    def audit(skeleton: Skeleton) -> Audit:
+        return audit_skeleton(skeleton, model, rounds=rounds, repairs=repairs, threshold=threshold, seed=seed)
+
+    return run_all(audit, skeletons, stage="audits", workers=model.workers, progress=progress)
+
+
+def passing(
+    skeletons: Iterable[Skeleton],
+    audits: Iterable[Audit],
+    *,
+    threshold: float = 0.85,
+    metric: Literal["not_fail", "pass"] = "not_fail",
+) -> Records[Skeleton]:
+    """The skeletons to go on with, in their repaired version where there is one; the others become failures.
+
+    Args:
+        skeletons: what was audited.
+        audits: their audits; a skeleton without one is not kept.
+        threshold: the lowest share of probes that is enough.
+        metric: which share: probes that do not fail (the paper's), or probes that pass.
+    """
+    if metric not in ("not_fail", "pass"):
+        raise ParameterError(f"Expected the metric 'not_fail' or 'pass', got {metric!r}.")
+    by_id = {audit.skeleton_id: audit for audit in audits}
+    kept: Records[Skeleton] = Records()
+    for skeleton in skeletons:
+        audit = by_id.get(skeleton.id)
+        if audit is not None and _share(audit, metric) >= threshold:
+            kept.append(audit.repaired or skeleton)
+        else:
+            why = "it was not audited" if audit is None else _why(audit, metric, threshold)
+            message = f"Expected {skeleton.title!r} to pass its audit, but {why}."
+            kept.failures.append(
+                Failure(stage="audits", parent_id=skeleton.id, error="AuditFailed", message=message)
+            )
+    return kept
+
+
+def ask_state(
+    skeleton: Skeleton, model: Model, step: str, *, sample: int, problem: Callable[[dict[str, Json]], str]
+) -> dict[str, Json]:
+    """A state of this skeleton by a model: one without a `problem`.
+
+    Raises:
+        PartRefused: there still is one after the last try.
+    """
+    variables = {
+        "title": skeleton.title,
+        "summary": skeleton.summary,
+        "class_source": skeleton.source,
+        "entities": skeleton.state,
+        "rules": [rule.text for rule in skeleton.rules],
+    }
+    return dict(ask_usable(model, step, variables, JsonObject, problem, sample=sample))
+
+
+def loading_problem(skeleton: Skeleton, state: dict[str, Json]) -> str:
+    """Why a state cannot be used, or "": unknown names, incomplete records, or it does not load."""
+    if problem := state_problem(skeleton, state):
+        return problem
+    try:
+        with Environment(skeleton, state) as environment:
+            environment.reset(seed=0)
+    except (SourceError, EnvironmentLost) as error:
+        return f"The state does not load: {error}"
+    return ""
+
+
+def broken_rules(rules: Sequence[Rule], state: dict[str, Json]) -> list[Finding]:
+    """The rules a state breaks when it is looked at on its own."""
+    return broken_invariants(rules, state, state, None)
+
+
+def _initial_state(skeleton: Skeleton, model: Model, seed: int) -> tuple[dict[str, Json], list[Finding]]:
+    """A state that loads, and the rules it breaks even so: a rule that no author can keep is in doubt itself."""
+
+    def strict(state: dict[str, Json]) -> str:
+        return loading_problem(skeleton, state) or " ".join(
+            f.message for f in broken_rules(skeleton.rules, state)
+        )
+
+    try:
+        return ask_state(skeleton, model, "audits/initial_state", sample=seed, problem=strict), []
+    except PartRefused:
+        state = ask_state(
+            skeleton,
+            model,
+            "audits/initial_state",
+            sample=seed + TRIES,
+            problem=lambda s: loading_problem(skeleton, s),
+        )
+    loose = [
+        f.model_copy(update={"kind": "rule-broken-at-start"}) for f in broken_rules(skeleton.rules, state)
+    ]
+    return state, loose
+
+
+# Repair
+
+
+def _repair(
+    bench: Bench, trials: list[Trial], found: list[Finding]
+) -> tuple[Bench, list[Trial], list[Finding]] | None:
+    """One round: failing tools rewritten, those kept that fail less, their probes made anew; None when none is kept."""
+    failing = _failing(bench.skeleton, trials, found)
+    written = {tool: method for tool in failing if (method := _rewrite(bench, tool, trials, found))}
+    kept, anew = _better(bench, written, trials, found)
+    if not kept:
+        return None
+    mended = _swap(bench, kept)
+    touched = _touched(mended, kept)
+    stay = [trial for trial in trials if trial.probe.tool not in touched]
+    fresh = mended.roll(len(trials) - len(stay) - len(anew), touched)
+    return mended, [*stay, *anew, *fresh], check_environment(mended.skeleton, mended.state, seed=mended.seed)
+
+
+def _failing(skeleton: Skeleton, trials: list[Trial], found: list[Finding]) -> list[str]:
+    bad = {trial.probe.tool for trial in trials if trial.probe.verdict == "fail"}
+    bad |= {finding.where for finding in found if finding.severity == "error"}
+    return [tool.name for tool in skeleton.tools if tool.name in bad]
+
+
+def _rewrite(bench: Bench, tool: str, trials: list[Trial], found: list[Finding]) -> str:
+    """Another version of a tool by its author, "" when there is none that can be used or it is the same."""
+    old = bench.method(tool)
+    shown = [t.probe for t in trials if t.probe.tool == tool and t.probe.verdict == "fail"][:_EVIDENCE]
+    variables = {
+        "summary": bench.skeleton.summary,
+        "rules": [rule.text for rule in bench.skeleton.rules],
+        "class_source": parse_class(bench.skeleton.source, bench.skeleton.class_name).head,
+        "tool_source": old,
+        "evidence": [*shown, *(finding for finding in found if finding.where == tool)],
+    }
+    try:
+        new = ask_usable(
+            bench.model,
+            "audits/repair",
+            variables,
+            Code,
+            lambda code: _repair_problem(bench, tool, code),
+            sample=bench.seed,
+        )
+    except (PartRefused, ReplyError):
+        return ""
+    return "" if new.strip() == old.strip() else new
+
+
+def _repair_problem(bench: Bench, tool: str, method: str) -> str:
+    if problem := method_problem(method, tool):
+        return problem
+    if signature(method) != signature(bench.method(tool)):
+        return f"The parameters of {tool} must stay ({signature(bench.method(tool))})."
+    try:
+        prove_it_loads(_replaced(bench.skeleton, {tool: method}))
+    except (SourceError, EnvironmentLost) as error:
+        return str(error)
+    return ""
+
+
+def _better(
+    bench: Bench, written: dict[str, str], trials: list[Trial], found: list[Finding]
+) -> tuple[dict[str, str], list[Trial]]:
+    """The rewritten tools that fail less than before, and their failing probes as they come out now.
+
+    What counts is the probes that failed, made again, and what the referee found.
+    """
+    if not written:
+        return {}, []
+    attempt = _swap(bench, written)
+    before = [trial for trial in trials if trial.probe.tool in written and trial.probe.verdict == "fail"]
+    now = attempt.again(before)
+    bench.asked = attempt.asked
+    found_now = check_environment(attempt.skeleton, bench.state, seed=bench.seed)
+    was, became = _faults(before, found), _faults(now, found_now)
+    kept = {tool: method for tool, method in written.items() if became[tool] < was[tool]}
+    return kept, [trial for trial in now if trial.probe.tool in kept]
+
+
+def _faults(trials: Iterable[Trial], found: Iterable[Finding]) -> Counter[str]:
+    failing = Counter(trial.probe.tool for trial in trials if trial.probe.verdict == "fail")
+    return failing + Counter(finding.where for finding in found if finding.severity == "error")
+
+
+def _touched(bench: Bench, changed: Iterable[str]) -> set[str]:
+    """Changed tools, and those whose code calls one: what was seen of them no longer counts."""
+    names = set(changed)
+    calls = re.compile(rf"self\.({'|'.join(map(re.escape, names))})\(")
+    return names | {tool.name for tool in bench.skeleton.tools if calls.search(bench.method(tool.name))}
+
+
+def _swap(bench: Bench, methods: dict[str, str]) -> Bench:
+    skeleton = _replaced(bench.skeleton, methods)
+    swapped = Bench(skeleton, bench.state, bench.model, bench.seed, loose=bench.loose, asked=bench.asked)
+    swapped.skipped = bench.skipped
+    return swapped
+
+
+def _replaced(skeleton: Skeleton, methods: dict[str, str]) -> Skeleton:
+    source = skeleton.source
+    for method in methods.values():
+        source = replace_method(source, skeleton.class_name, method)
+    return skeleton.replace(source=source, tools=read_tools(source, skeleton.class_name))
+
+
+# What the numbers say
+
+
+def _skips(bench: Bench) -> list[Finding]:
+    if not bench.skipped:
+        return []
+    message = (
+        f"{bench.skipped} rounds were skipped: tester or checker gave nothing usable, also when asked again."
+    )
+    return [
+        Finding(kind="probes-skipped", severity="note", message=message, evidence={"skipped": bench.skipped})
+    ]
+
+
+def _share(audit: Audit, metric: str) -> float:
+    return audit.not_fail_rate if metric == "not_fail" else audit.pass_rate
+
+
+def _why(audit: Audit, metric: str, threshold: float) -> str:
+    failing = Counter(probe.tool for probe in audit.probes if probe.verdict == "fail")
+    worst = ", ".join(f"{tool} {count}×" for tool, count in failing.most_common(3)) or "none"
+    name = {"not_fail": "of its probes do not fail", "pass": "of its probes pass"}[metric]
+    return f"{_share(audit, metric):.0%} {name} (needed {threshold:.0%}; failing: {worst})"
+
+
+def _below(audit: Audit, threshold: float) -> list[Finding]:
+    if audit.not_fail_rate >= threshold:
+        return []
+    message = f"Only {_why(audit, 'not_fail', threshold)}."
+    return [Finding(kind="below-threshold", severity="error", message=message)]

@@ -1,0 +1,63 @@
+"""Ask until the answer can be used: what was wrong with it goes back as `feedback`, a bounded number of times.
+
+`ask` sees to the form of an answer (it parses); here a stage says whether what was parsed will do: a state that
+loads, a method that has its docstring, a check that is not true at reset. Every prompt that is asked this way has a
+block `feedback`. This module judges nothing itself.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from envscaler.error import PartRefused
+from envscaler.model.ask import ask
+from envscaler.model.request import Model
+from envscaler.schema import canonical
+
+T = TypeVar("T")
+TRIES = 3
+_SHOWN = 4000
+
+
+def ask_usable(
+    model: Model,
+    step: str,
+    variables: Mapping[str, Any],
+    answer: type[T],
+    problem: Callable[[T], str],
+    *,
+    sample: int = 0,
+    feedback: str = "",
+    tries: int = TRIES,
+    parses: int = TRIES,
+) -> T:
+    """Ask for an answer, and again with feedback while `problem` finds something wrong with it.
+
+    Args:
+        model: who answers.
+        step: the prompt, e.g. `scenarios/check`.
+        variables: its blocks but `feedback`.
+        answer: what an answer is parsed to.
+        problem: a sentence on what is wrong with an answer, or "" when it will do.
+        sample: index of the sample, so that answers to one prompt differ.
+        feedback: what was wrong before the first try, where something was.
+        tries: how often to ask.
+        parses: replies to each try, until one can be parsed.
+
+    Raises:
+        PartRefused: the last answer has a fault, too; the message holds it.
+        ReplyError: an answer could not even be parsed.
+    """
+    fault = ""
+    for _ in range(tries):
+        reply = ask(model, step, {**variables, "feedback": feedback}, answer, sample=sample, tries=parses)
+        fault = problem(reply)
+        if not fault:
+            return reply
+        feedback = f"{fault}\n\nWhat you wrote was:\n{_shown(reply)}"
+    raise PartRefused(f"{step}: {fault} (asked {tries} times)")
+
+
+def _shown(reply: Any) -> str:
+    dump = getattr(reply, "model_dump", None)
+    text = reply if isinstance(reply, str) else canonical(dump(mode="json") if dump else reply)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"

@@ -1,0 +1,291 @@
+"""Probing: the rounds of an audit. One version of a skeleton lies on the bench, and calls are made and judged.
+
+    which tool is due → tester chooses a call → call → invariants → checker → trial
+
+The state rolls on from call to call; a call that broke a rule is undone, so that one fault does not spoil the probes
+after it. A tester or checker that answers nonsense costs its round, which is skipped and counted. What becomes of the
+trials is the business of `audits`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from jsonschema import Draft202012Validator
+
+from envscaler.error import EnvironmentLost, PartRefused, ReplyError
+from envscaler.model.ask import ask
+from envscaler.model.request import Model
+from envscaler.model.revise import ask_usable
+from envscaler.schema import Finding, Intent, Json, Part, Probe, Skeleton, Tool, Verdict
+from envscaler.world.check import broken_invariants
+from envscaler.world.environment import Environment
+from envscaler.world.source import parse_class
+
+INTENTS: tuple[Intent, ...] = ("positive", "boundary", "negative")
+PER_TOOL = 10
+"""Probes a tool gets at most, unless the rounds cannot be placed otherwise."""
+
+
+class Choice(Part):
+    """The call a tester chose."""
+
+    thought: str
+    """Why this one."""
+    tool: str
+    """The tool to call."""
+    intent: Intent
+    """What it ought to show."""
+    arguments: dict[str, Json]
+    """Its arguments."""
+
+
+class Judgement(Part):
+    """What a checker says of one call."""
+
+    analysis: str
+    """What it saw."""
+    verdict: Verdict
+    """pass, warning or fail."""
+    reason: str
+    """What is wrong; empty for a pass."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A probe with what is needed to make it again."""
+
+    probe: Probe
+    """The call and the verdict."""
+    before: dict[str, Json]
+    """The state it was made in."""
+    broken: tuple[Finding, ...] = ()
+    """The rules it broke."""
+
+
+class Bench:
+    """One version of a skeleton, and who tries it.
+
+    Args:
+        skeleton: the version.
+        state: where the first call of a roll is made.
+        model: tester and checker.
+        seed: of the environment, the balancing and the samples.
+        loose: texts of rules that are not held against a tool, because the initial state breaks them already.
+        asked: rounds made before, so that no sample is asked for twice.
+    """
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        state: dict[str, Json],
+        model: Model,
+        seed: int,
+        *,
+        loose: frozenset[str] = frozenset(),
+        asked: int = 0,
+    ) -> None:
+        self.skeleton, self.state, self.model, self.seed = skeleton, state, model, seed
+        self.loose, self.asked, self.skipped = loose, asked, 0
+        self._code = parse_class(skeleton.source, skeleton.class_name)
+        self._rules = [rule for rule in skeleton.rules if rule.invariant and rule.text not in loose]
+        self._schemas = {tool.name: Draft202012Validator(tool.parameters) for tool in skeleton.tools}
+
+    def method(self, tool: str) -> str:
+        """The source of one tool."""
+        return self._code.methods[tool].source
+
+    def roll(self, rounds: int, tools: Iterable[str] | None = None) -> list[Trial]:
+        """Make this many probes of these tools (all by default), the state rolling on from one to the next."""
+        wanted = None if tools is None else set(tools)
+        plan = _Plan(
+            [t for t in self.skeleton.tools if wanted is None or t.name in wanted],
+            rounds,
+            self.seed + self.asked,
+        )
+        trials: list[Trial] = []
+        with _Place(self.skeleton, self.state, self.seed) as place:
+            for _ in range(rounds if plan.tools else 0):
+                choice = self._choose(plan, place.environment.state, trials)
+                trial = self._try(place, choice) if choice else None
+                self.asked += 1
+                if trial:
+                    trials.append(trial)
+                else:
+                    self.skipped += 1
+        return trials
+
+    def again(self, trials: Iterable[Trial]) -> list[Trial]:
+        """Make the calls of these trials once more, each in the state it was made in."""
+        made: list[Trial] = []
+        for old in trials:
+            choice = Choice(
+                thought="", tool=old.probe.tool, intent=old.probe.intent, arguments=old.probe.arguments
+            )
+            with _Place(self.skeleton, old.before, self.seed) as place:
+                trial = self._try(place, choice)
+            self.asked += 1
+            if trial:
+                made.append(trial)
+            else:
+                self.skipped += 1
+        return made
+
+    def _sample(self) -> int:
+        return self.seed * 10_000 + self.asked
+
+    def _choose(self, plan: "_Plan", state: dict[str, Json], trials: list[Trial]) -> Choice | None:
+        probes = [trial.probe for trial in trials]
+        variables = {
+            "summary": self.skeleton.summary,
+            "tools": [
+                {k: getattr(t, k) for k in ("name", "description", "parameters")} for t in self.skeleton.tools
+            ],
+            "state": state,
+            "counts": _table(counts_by_tool(probes, [tool.name for tool in self.skeleton.tools])),
+            "suggestion": plan.suggest(probes),
+        }
+        try:
+            return ask_usable(
+                self.model,
+                "audits/probe",
+                variables,
+                Choice,
+                lambda choice: self._choice_problem(choice, plan),
+                sample=self._sample(),
+                tries=2,
+                parses=2,
+            )
+        except (PartRefused, ReplyError):
+            return None
+
+    def _choice_problem(self, choice: Choice, plan: "_Plan") -> str:
+        if choice.tool not in self._schemas:
+            return f"There is no tool {choice.tool!r}."
+        if choice.tool not in plan.open:
+            return f"{choice.tool} has been tried often enough; choose {', '.join(sorted(plan.open))}."
+        wrong = next(iter(self._schemas[choice.tool].iter_errors(choice.arguments)), None)
+        return f"The arguments do not have the types of the schema: {wrong.message}" if wrong else ""
+
+    def _try(self, place: "_Place", choice: Choice) -> Trial | None:
+        """Make one call and have it judged; None when the checker had nothing usable to say."""
+        environment, before, mark = place.environment, place.environment.state, place.environment.snapshot()
+        try:
+            reply = environment.call(choice.tool, choice.arguments)
+        except EnvironmentLost as error:
+            place.reopen(before)
+            lost = Judgement(
+                analysis="", verdict="fail", reason=f"The tool took its environment down: {error}"
+            )
+            return Trial(_probe(choice, None, {}, lost, ()), before)
+        after, diff = environment.state, environment.diff
+        call = {"tool": choice.tool, "arguments": choice.arguments, "reply": reply}
+        broken = tuple(broken_invariants(self._rules, before, after, call)) if self._rules else ()
+        if broken:
+            environment.restore(mark)
+        judgement = self._judge(choice, before, after, diff, reply)
+        return Trial(_probe(choice, reply, diff, judgement, broken), before, broken) if judgement else None
+
+    def _judge(self, choice: Choice, before: Json, after: Json, diff: Json, reply: Json) -> Judgement | None:
+        variables = {
+            "summary": self.skeleton.summary,
+            "rules": [rule.text for rule in self.skeleton.rules],
+            "class_source": self._code.head,
+            "tool_source": self.method(choice.tool),
+            "call": {"tool": choice.tool, "arguments": choice.arguments, "intent": choice.intent},
+            "before": before,
+            "after": after,
+            "diff": diff,
+            "reply": reply,
+        }
+        try:
+            return ask(self.model, "audits/judge", variables, Judgement, sample=self._sample(), tries=2)
+        except ReplyError:
+            return None
+
+
+class _Place:
+    """An environment that is opened anew when a tool took it down."""
+
+    def __init__(self, skeleton: Skeleton, state: dict[str, Json], seed: int) -> None:
+        self._skeleton, self._seed = skeleton, seed
+        self.environment = self._open(state)
+
+    def _open(self, state: dict[str, Json]) -> Environment:
+        environment = Environment(self._skeleton, state, seed=self._seed)
+        environment.reset(seed=self._seed)
+        return environment
+
+    def reopen(self, state: dict[str, Json]) -> None:
+        self.environment.close()
+        self.environment = self._open(state)
+
+    def __enter__(self) -> "_Place":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.environment.close()
+
+
+class _Plan:
+    """Which tool and intent are due: the tool suggested least, with the intent it was suggested with least."""
+
+    def __init__(self, tools: Sequence[Tool], rounds: int, seed: int) -> None:
+        # A shuffled order, so that reads and writes alternate and no tool is always the first.
+        order = np.random.default_rng(seed).permutation(len(tools))
+        self.tools = [tools[place] for place in order]
+        self.most = max(PER_TOOL, -(-rounds // max(1, len(tools))))
+        self.open = {tool.name for tool in tools}
+        self._made: Counter[tuple[str, str]] = Counter()
+
+    def suggest(self, probes: Sequence[Probe]) -> dict[str, str]:
+        """The tool and intent that are due after these probes."""
+        total = Counter(probe.tool for probe in probes)
+        self.open = {tool.name for tool in self.tools if total[tool.name] < self.most} or {
+            t.name for t in self.tools
+        }
+        due = min((t for t in self.tools if t.name in self.open), key=lambda t: self._turns(t.name))
+        # Without parameters there is nothing to be at the edge of, and nothing to refuse.
+        intents = INTENTS if due.parameters.get("properties") else INTENTS[:1]
+        intent = min(intents, key=lambda name: self._made[due.name, name])
+        self._made[due.name, intent] += 1
+        return {"tool": due.name, "intent": intent}
+
+    def _turns(self, tool: str) -> int:
+        return sum(self._made[tool, intent] for intent in INTENTS)
+
+
+def counts_by_tool(probes: Sequence[Probe], tools: Iterable[str] = ()) -> pd.DataFrame:
+    """The table tool | total | positive | boundary | negative | pass | warning | fail, a row a tool.
+
+    Args:
+        probes: the probes of an audit.
+        tools: tools that get a row also without probes, first and in this order.
+    """
+    columns = ("total", *INTENTS, "pass", "warning", "fail")
+    names = list(dict.fromkeys([*tools, *(probe.tool for probe in probes)]))
+    count = Counter((p.tool, column) for p in probes for column in ("total", p.intent, p.verdict))
+    rows = [[count[name, column] for column in columns] for name in names]
+    return pd.DataFrame(rows, index=pd.Index(names, name="tool"), columns=list(columns))
+
+
+def _table(counts: pd.DataFrame) -> str:
+    """The counts as lines of text, the way the tester reads them."""
+    head = "Tool | " + " | ".join(counts.columns)
+    return "\n".join([head, *(f"{row[0]} | " + " | ".join(map(str, row[1:])) for row in counts.itertuples())])
+
+
+def _probe(choice: Choice, reply: Json, diff: Json, judgement: Judgement, broken: Sequence[Finding]) -> Probe:
+    """The record; a broken rule is a fail whatever the checker says."""
+    reasons = [judgement.reason, *(finding.message for finding in broken)]
+    return Probe(
+        tool=choice.tool,
+        arguments=choice.arguments,
+        intent=choice.intent,
+        reply=reply,
+        diff=diff,
+        verdict="fail" if broken else judgement.verdict,
+        reason=" ".join(reason for reason in reasons if reason),
+    )

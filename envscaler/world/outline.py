@@ -1,0 +1,206 @@
+"""What the text of a class says of its world: its entities, its rules, and whether a method is fit to be a tool.
+
+Static like `source`, beside which it stands: `source` reads and joins code, this module reads what a person needs to
+know about it. Nothing is executed, and nothing is said about what the code does.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from envscaler.error import SourceError
+from envscaler.schema import Attribute, Entity, Json, Skeleton
+
+_ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+(.+)$")
+_RECORD = re.compile(r"^(?:typing\.)?(?:dict|Dict)\[\s*(?:str|int)\s*,\s*['\"]?(\w+)['\"]?\s*\]$")
+_RECORDS = re.compile(r"^(?:typing\.)?(?:list|List)\[\s*['\"]?(\w+)['\"]?\s*\]$")
+
+
+def method_problem(source: str, name: str) -> str:
+    """Why this source cannot be the tool `name`, in a sentence; "" when it can.
+
+    A tool is one plain function of that name with `self`, annotated parameters, a docstring that describes every
+    parameter, and at least one `return` of a value.
+    """
+    try:
+        body = ast.parse(source).body
+    except SyntaxError as error:
+        return f"The method does not parse: line {error.lineno}: {error.msg}."
+    functions = [node for node in body if not isinstance(node, ast.Import | ast.ImportFrom)]
+    if len(functions) != 1 or not isinstance(functions[0], ast.FunctionDef):
+        return f"Expected one plain function `def {name}(self, …)` and nothing else, got {_kinds(functions)}."
+    return _function_problem(functions[0], name)
+
+
+def _kinds(nodes: list[ast.stmt]) -> str:
+    return ", ".join(f"{type(node).__name__} in line {node.lineno}" for node in nodes) or "nothing"
+
+
+def _function_problem(function: ast.FunctionDef, name: str) -> str:
+    if function.name != name:
+        return f"The method must be called {name}, not {function.name}."
+    if function.decorator_list:
+        return "A tool has no decorators."
+    parameters = function.args.posonlyargs + function.args.args + function.args.kwonlyargs
+    if not parameters or parameters[0].arg != "self":
+        return f"The first parameter of {name} must be self."
+    if function.args.vararg or function.args.kwarg:
+        return f"{name} must name its parameters; *args and **kwargs have no schema."
+    if bare := [p.arg for p in parameters[1:] if p.annotation is None]:
+        return f"The parameter {bare[0]} of {name} needs a type annotation."
+    doc = ast.get_docstring(function) or ""
+    if not doc:
+        return f"{name} needs a docstring."
+    if silent := [
+        p.arg for p in parameters[1:] if not re.search(rf"^\s*\*{{0,2}}{p.arg}\b[^:\n]*:", doc, re.M)
+    ]:
+        return f"The docstring of {name} must describe the parameter {silent[0]} under `Args:`."
+    returns = any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(function))
+    return "" if returns else f"{name} returns nothing; it must reply with a dict."
+
+
+def signature(source: str) -> str:
+    """The parameters of the first function of a source, as text: what a repair must not change."""
+    function = next((node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)), None)
+    return ast.unparse(function.args) if function else ""
+
+
+def read_docstring(source: str, class_name: str) -> tuple[str, list[str]]:
+    """First paragraph and list items of a class docstring: what the world is, and its rules."""
+    lines = (ast.get_docstring(_class(source, class_name)) or "").splitlines()
+    about = " ".join(line.strip() for line in _first_paragraph(lines))
+    rules: list[str] = []
+    for line in lines:
+        if item := _ITEM.match(line):
+            rules.append(item[1].strip())
+        elif rules and line.strip() and line.startswith(" "):
+            rules[-1] = f"{rules[-1]} {line.strip()}"
+    return about, rules
+
+
+def _first_paragraph(lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        if not line.strip() or _ITEM.match(line):
+            return
+        yield line
+
+
+def read_entities(source: str, class_name: str) -> list[Entity]:
+    """The kinds of things a state holds: one for each record type, and one for each table without a known type.
+
+    Record types are `TypedDict`s; a table is `self.rooms: dict[str, Room]` (or a list) in `__init__`. Descriptions
+    are the docstring of the type and the comment behind a field.
+    """
+    types = _record_types(source)
+    tables = _tables(_class(source, class_name))
+    entities = []
+    for record, attributes in types.items():
+        table = next((name for name, held in tables.items() if held == record), "")
+        entities.append(
+            Entity(name=record, table=table, attributes=attributes, description=_about(source, record))
+        )
+    known = {entity.table for entity in entities}
+    loose = [name for name, held in tables.items() if name not in known and held not in types]
+    return entities + [Entity(name=name, table=name, attributes=[]) for name in loose]
+
+
+def state_problem(skeleton: Skeleton, state: dict[str, Json]) -> str:
+    """What is plainly wrong with a state of this class, read off its text; "" when nothing is.
+
+    Whether it loads is for `world.environment` to say, and whether it keeps the rules for `world.check`.
+    """
+    names = set(_assigned(skeleton)) | {entity.table for entity in skeleton.state}
+    if unknown := [name for name in state if name not in names]:
+        return f"The class has no attribute {unknown[0]!r}; it has {', '.join(sorted(names - {''}))}."
+    if not any(isinstance(value, dict | list) and value for value in state.values()):
+        return "Every table is empty; there is nothing to work with."
+    for entity in skeleton.state:
+        table = state.get(entity.table)
+        if isinstance(table, dict):
+            for key, record in table.items():
+                if problem := _record_problem(entity, key, record):
+                    return problem
+        elif entity.table in state and entity.attributes and not isinstance(table, list):
+            return f"{entity.table} must be an object from id to record, got {type(table).__name__}."
+    return ""
+
+
+def _record_problem(entity: Entity, key: str, record: Json) -> str:
+    if not entity.attributes:
+        return ""
+    where = f"{entity.table}/{key}"
+    if not isinstance(record, dict):
+        return f"{where} must be a record with the attributes of {entity.name}, got {type(record).__name__}."
+    required = [a.name for a in entity.attributes if "NotRequired" not in a.type]
+    if missing := [name for name in required if name not in record]:
+        return f"{where} lacks the attribute {missing[0]}."
+    first = entity.attributes[0].name
+    if (first == "id" or first.endswith("_id")) and str(record[first]) != key:
+        return f"{where} must hold its own id: its {first} is {record[first]!r}."
+    return ""
+
+
+def _assigned(skeleton: Skeleton) -> Iterator[str]:
+    for node in ast.walk(_class(skeleton.source, skeleton.class_name)):
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and not node.attr.startswith("_")
+        ):
+            yield node.attr
+
+
+def _class(source: str, class_name: str) -> ast.ClassDef:
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ClassDef) and node.name == class_name:
+            return node
+    raise SourceError(f"Expected a class {class_name} in the source, got none of that name.")
+
+
+def _about(source: str, class_name: str) -> str:
+    return (ast.get_docstring(_class(source, class_name)) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _record_types(source: str) -> dict[str, list[Attribute]]:
+    types: dict[str, list[Attribute]] = {}
+    lines = source.splitlines()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ClassDef):
+            bases = [ast.unparse(base).split(".")[-1] for base in node.bases]
+            if "TypedDict" in bases or any(base in types for base in bases):
+                inherited = [attribute for base in bases for attribute in types.get(base, [])]
+                types[node.name] = inherited + [_attribute(field, lines) for field in _fields(node)]
+    return types
+
+
+def _fields(node: ast.ClassDef) -> list[ast.AnnAssign]:
+    return [
+        item for item in node.body if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+    ]
+
+
+def _attribute(field: ast.AnnAssign, lines: list[str]) -> Attribute:
+    behind = lines[(field.end_lineno or field.lineno) - 1].encode()[field.end_col_offset or 0 :].decode()
+    description = behind.partition("#")[2].strip()
+    return Attribute(
+        name=ast.unparse(field.target), type=ast.unparse(field.annotation), description=description
+    )
+
+
+def _tables(node: ast.ClassDef) -> dict[str, str]:
+    """Name and record type of each annotated table that `__init__` sets; "" for the type where it is no name."""
+    tables = {}
+    init = next((m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == "__init__"), None)
+    for item in ast.walk(init) if init else ():
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Attribute):
+            held = _held(ast.unparse(item.annotation))
+            if held is not None and not item.target.attr.startswith("_"):
+                tables[item.target.attr] = held
+    return tables
+
+
+def _held(annotation: str) -> str | None:
+    """The record type of a table's annotation, "" for a table of something else, None where it is no table."""
+    if match := _RECORD.match(annotation) or _RECORDS.match(annotation):
+        return match[1]
+    return "" if annotation.startswith(("dict", "Dict", "list", "List")) else None
