@@ -74,7 +74,8 @@ def test_lengths_are_those_of_ordinary_requests() -> None:
 
 
 def test_every_seed_is_plain_english_text() -> None:
-    assert not [text for text in TEXTS if not (text.isascii() and text.isprintable() and text == text.strip())]
+    assert all(text.isascii() and text.isprintable() for text in TEXTS)
+    assert all(text == text.strip() for text in TEXTS)
 
 
 def test_the_collection_keeps_every_seed() -> None:
