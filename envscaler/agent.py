@@ -77,7 +77,14 @@ class ToolAgent:
     def act(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], *, seed: int) -> Message:
         """Ask the model for the next message."""
         shown = [{k: v for k, v in message.items() if k != "reasoning_content"} for message in messages]
-        reply = chat(self.model, self.step, shown, list(tools), sample=seed, settings=dict(self.settings))
+        reply = chat(
+            self.model,
+            self.step,
+            shown,
+            [dict(tool) for tool in tools],
+            sample=seed,
+            settings=dict(self.settings),
+        )
         message: Message = {"role": "assistant", "content": reply.text or None, "usage": reply.usage}
         if reply.tool_calls:
             message["tool_calls"] = [dict(call) for call in reply.tool_calls]

@@ -249,7 +249,7 @@ class RandomAgent:
         replies = replies_of(messages)
         if not tools or (replies and rng.random() < self.end):
             return say(DONE)
-        tool = function_of(tools[rng.integers(len(tools))])
+        tool = function_of(tools[int(rng.integers(len(tools)))])
         arguments = _drawn(tool.get("parameters") or {}, "", _seen(messages, replies), rng)
         return act_on([(tool["name"], arguments if isinstance(arguments, dict) else {})], first=len(replies))
 
@@ -301,7 +301,7 @@ def _drawn_scalar(
 
 
 def _akin(key: str, name: str) -> bool:
-    """Whether a value seen under `key` may serve for the parameter `name`: `guest_id` or `id` for `guest_id`."""
+    """Whether a value under `key` may serve for the parameter `name`: `guest_id` or `id` for `guest_id`."""
     return bool(key) and (key == name or key.endswith(f"_{name}") or name.endswith(f"_{key}"))
 
 
