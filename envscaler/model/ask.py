@@ -2,9 +2,10 @@
 
     ask:  prompts/<step>.md + variables → Request → Model → Reply → answer
 
-Every stage talks to models through `ask` (one question, one answer) or `chat` (one turn of an agent), with a model made
-by `connect`. When a reply cannot be parsed, the model is shown it with the error and asked again, a bounded number
-of times. How a server is spoken to is `client`'s, what is remembered `cache`'s, how text becomes an answer `reply`'s.
+Every stage talks to models through `ask` (one question, one answer) or `chat` (one turn of an agent), with
+a model made by `connect`. When a reply cannot be parsed, the model is shown it with the error and asked
+again, a bounded number of times. How a server is spoken to is `client`'s, what is remembered `cache`'s, how
+text becomes an answer `reply`'s.
 """
 
 import logging
@@ -14,58 +15,18 @@ from typing import Any, TypeVar
 
 from envscaler.error import ReplyError
 from envscaler.model import prompt, reply
-from envscaler.model.cache import CachedModel, Mode
-from envscaler.model.client import OpenAIModel
+from envscaler.model.connect import connect
 from envscaler.model.reply import Code, JsonObject
-from envscaler.model.request import Message, Model, Reply, Request
+from envscaler.model.request import Encoder, Message, Model, Reply, Request
 from envscaler.schema import Origin, digest
 
-__all__ = ["Code", "JsonObject", "Model", "Reply", "Request", "ask", "chat", "connect", "origin"]
+__all__ = ["Code", "Encoder", "JsonObject", "Model", "Reply", "Request", "ask", "chat", "connect", "origin"]
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _SHOWN = 8_000
 """Characters of a bad reply that are shown to its author."""
-
-
-def connect(
-    name: str,
-    *,
-    base_url: str | None = None,
-    api_key: str | None = None,
-    cache: Mode | None = None,
-    seed: int = 0,
-    fault_rate: float = 0.15,
-    workers: int = 8,
-    timeout: float = 300.0,
-) -> CachedModel:
-    """A model by its name: `builtin`, or one of OpenAI's, or one of any server that speaks OpenAI's chat form.
-
-    Args:
-        name: `builtin` for the stand-in that needs no network, else the name the server knows the model by.
-        base_url: the server, e.g. `http://localhost:8000/v1`; default OpenAI's, or `OPENAI_BASE_URL`.
-        api_key: the key; default `OPENAI_API_KEY`. It is never written anywhere.
-        cache: `read_write` re-asks nothing it knows (the default), `replay_only` asks nothing at all, `refresh` asks
-            everything again, `off` remembers nothing (the default for `builtin`, which is free).
-        seed: of the built-in model's choices; for others it is sent as `seed` unless 0.
-        fault_rate: how often the built-in model errs on purpose; without meaning for others.
-        workers: threads that may ask at once.
-        timeout: seconds to wait for one answer.
-
-    Raises:
-        ModelError: no key and no server is given for a model that needs one.
-    """
-    if name == "builtin":
-        # The one place that knows the built-in model; imported here because it is large and often not wanted.
-        from envscaler.model.builtin import BuiltinModel
-
-        return CachedModel(BuiltinModel(seed=seed, fault_rate=fault_rate), mode=cache or "off")
-    offline = cache == "replay_only"
-    server = OpenAIModel(
-        name, base_url=base_url, api_key=api_key, workers=workers, timeout=timeout, offline=offline
-    )
-    return CachedModel(server, mode=cache or "read_write", settings={"seed": seed} if seed else None)
 
 
 def ask(
@@ -84,7 +45,7 @@ def ask(
         model: who is asked.
         step: the prompt file, e.g. `tasks/judge`.
         variables: what it is filled in with; exactly the variables it names.
-        answer: a pydantic class, `Code` (a Python block), `JsonObject` (free-form) or `str` (the text as it is).
+        answer: a pydantic class, `Code` (a Python block), `JsonObject` (free-form) or `str`.
         sample: which of several answers to the same question is wanted.
         settings: temperature, max_tokens, …
         tries: replies to ask for before giving up.
@@ -113,7 +74,9 @@ def ask(
 
 def _correction(answered: Reply, error: ReplyError) -> tuple[Message, Message]:
     shown = answered.text if len(answered.text) <= _SHOWN else f"{answered.text[:_SHOWN]}\n… (cut here)"
-    wish = f"That answer cannot be used. {error}\nAnswer the same request again, whole and in the form it asks for."
+    wish = (
+        f"That answer cannot be used. {error}\nAnswer the request again, whole and in the form it asks for."
+    )
     return {"role": "assistant", "content": shown or "(no text)"}, {"role": "user", "content": wish}
 
 
@@ -137,7 +100,7 @@ def chat(
 def origin(
     model: Model, *steps: str, seed: int | None = None, settings: Mapping[str, Any] | None = None
 ) -> Origin:
-    """How a record is being made: by which model, with which prompt files, settings and seed, by which version.
+    """How a record is being made: which model, prompt files, settings, seed and version.
 
     Raises:
         PromptError: one of the steps has no prompt file.

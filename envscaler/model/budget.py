@@ -1,8 +1,8 @@
 """What answering costs: calls and tokens, counted per step and model.
 
-Every model that `connect` makes has a `ledger`; `model.ledger.frame()` shows it. It counts what reached the model apart
-from what the cache answered, and the user simulator and the judges like everybody else. It does not know prices and
-stops nobody.
+Every model that `connect` makes has a `ledger`; `model.ledger.frame()` shows it. It counts what reached the
+model apart from what the cache answered, and the user simulator and the judges like everybody else. It does
+not know prices and stops nobody.
 """
 
 import threading

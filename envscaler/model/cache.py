@@ -2,15 +2,16 @@
 
     CachedModel → ReplyCache (SQLite) → on a miss: the model behind it
 
-A reply is filed under the sha256 of its request and committed before it is returned, so a run that is killed loses at
-most what was in flight, and the next run asks only for that. Keys and URLs of servers are in no key and no row.
-This module does not judge replies: a bad one is remembered like a good one, and `refresh` asks for another.
+A reply is filed under the sha256 of its request and committed before it is returned, so a run that is
+killed loses at most what was in flight, and the next run asks only for that. Keys and URLs of servers are
+in no key and no row. This module does not judge replies: a bad one is remembered like a good one, and
+`refresh` asks for another.
 """
 
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -25,8 +26,6 @@ from envscaler.schema import Usage
 from envscaler.store import write_text
 
 Mode = Literal["read_write", "replay_only", "refresh", "off"]
-
-_TABLE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, step TEXT NOT NULL, reply TEXT NOT NULL)"
 
 
 def cache_path(model_name: str) -> Path:
@@ -49,11 +48,11 @@ def reply_from_json(content: dict[str, Any]) -> Reply:
     )
 
 
-class ReplyCache:
-    """Replies in one SQLite file, safe to use from many threads and several processes.
+class Memory:
+    """Bytes by key in one SQLite file, safe to use from many threads and several processes.
 
     Args:
-        path: the file; made with its folder when the first reply is put in.
+        path: the file; made with its folder when something is first put in.
     """
 
     def __init__(self, path: Path) -> None:
@@ -61,46 +60,44 @@ class ReplyCache:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
 
-    def get(self, key: str) -> Reply | None:
-        """The reply under a key, if there is one.
+    def get(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """What is remembered of the keys.
 
         Raises:
-            StoreError: the file is there and is not a cache.
+            StoreError: the file is there and is not such a memory.
         """
-        if self._connection is None and not self.path.exists():
-            return None
+        if not self:
+            return {}
+        found: dict[str, bytes] = {}
         with self._open() as connection:
-            row = connection.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
-            return reply_from_json(json.loads(row[0])) if row else None
+            for key in keys:
+                row = connection.execute("SELECT value FROM memory WHERE key = ?", (key,)).fetchone()
+                if row:
+                    found[key] = bytes(row[0])
+        return found
 
-    def put(self, key: str, step: str, reply: Reply) -> None:
-        """File a reply; when this returns, it is on disk.
+    def put(self, rows: Sequence[tuple[str, str, bytes]]) -> None:
+        """Remember (key, label, value) rows, all or none; when this returns, they are on disk.
 
         Raises:
-            StoreError: the file cannot be written or is not a cache.
+            StoreError: the file cannot be written or is not such a memory.
         """
-        text = json.dumps(reply_to_json(reply))
-        with self._open() as connection:
-            connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, step, text))
+        with self._open() as connection, connection:
+            connection.executemany("INSERT OR REPLACE INTO memory VALUES (?, ?, ?)", rows)
 
-    def export(self, path: Path) -> Path:
-        """Write every reply to a JSON Lines file that `RecordedModel` reads, in the order of the keys.
+    def rows(self) -> list[tuple[str, str, bytes]]:
+        """Everything, in the order of the keys.
 
         Raises:
-            StoreError: the cache cannot be read or the file not be written.
+            StoreError: the file is there and is not such a memory.
         """
+        if not self:
+            return []
         with self._open() as connection:
-            rows = connection.execute("SELECT key, step, reply FROM replies ORDER BY key").fetchall()
-        lines = [
-            json.dumps({"key": k, "step": s, "reply": json.loads(r)}, sort_keys=True) for k, s, r in rows
-        ]
-        return write_text(path, "".join(f"{line}\n" for line in lines))
+            return connection.execute("SELECT key, label, value FROM memory ORDER BY key").fetchall()
 
-    def __len__(self) -> int:
-        if self._connection is None and not self.path.exists():
-            return 0
-        with self._open() as connection:
-            return connection.execute("SELECT COUNT(*) FROM replies").fetchone()[0]
+    def __bool__(self) -> bool:
+        return self._connection is not None or self.path.exists()
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -108,22 +105,78 @@ class ReplyCache:
         with self._lock:
             try:
                 if self._connection is None:
-                    self._connection = self._connect()
+                    self._connection = _connected(self.path)
                 yield self._connection
-            except (sqlite3.Error, OSError, ValueError, KeyError, TypeError) as error:
-                raise StoreError(
-                    f"{self.path}: expected a readable and writable cache of replies, got: {error}. "
-                    "Move the file away to begin a new one; what it held is then asked again."
-                ) from error
+            except (sqlite3.Error, OSError, TypeError) as error:
+                raise _unusable(self.path, error) from error
 
-    def _connect(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        # No transactions but each statement's own: what `put` wrote is committed when it returns.
-        connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute(_TABLE)
-        return connection
+
+def _connected(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode=WAL")
+    # In WAL mode this survives a killed process; only a power cut can take the last replies.
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS memory (key TEXT PRIMARY KEY, label TEXT, value BLOB NOT NULL)"
+    )
+    return connection
+
+
+def _unusable(path: Path, error: Exception) -> StoreError:
+    return StoreError(
+        f"{path}: expected a cache that can be read and written, got: {error}. Move the file away to begin "
+        "a new one; what it held is then asked again."
+    )
+
+
+class ReplyCache:
+    """The replies of a model, remembered by the request's key.
+
+    Args:
+        path: the file; made with its folder when the first reply is put in.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.memory = Memory(path)
+
+    def get(self, key: str) -> Reply | None:
+        """The reply under a key, if there is one.
+
+        Raises:
+            StoreError: the file is there and is not a cache.
+        """
+        value = self.memory.get([key]).get(key)
+        return None if value is None else self._read(value)
+
+    def put(self, key: str, step: str, reply: Reply) -> None:
+        """File a reply; when this returns, it is on disk.
+
+        Raises:
+            StoreError: the file cannot be written or is not a cache.
+        """
+        self.memory.put([(key, step, json.dumps(reply_to_json(reply)).encode())])
+
+    def export(self, path: Path) -> Path:
+        """Write every reply to a JSON Lines file that `RecordedModel` reads, in the order of the keys.
+
+        Raises:
+            StoreError: the cache cannot be read or the file not be written.
+        """
+        lines = [
+            json.dumps({"key": key, "step": step, "reply": reply_to_json(self._read(value))}, sort_keys=True)
+            for key, step, value in self.memory.rows()
+        ]
+        return write_text(path, "".join(f"{line}\n" for line in lines))
+
+    def __len__(self) -> int:
+        return len(self.memory.rows())
+
+    def _read(self, value: bytes) -> Reply:
+        try:
+            return reply_from_json(json.loads(value))
+        except (ValueError, KeyError, TypeError) as error:
+            raise _unusable(self.memory.path, error) from error
 
 
 class CachedModel:
@@ -164,6 +217,16 @@ class CachedModel:
 
     def __repr__(self) -> str:
         return f"CachedModel({self.inner!r}, mode={self.mode!r})"
+
+    def check(self) -> None:
+        """See whether the model behind can be asked, where it will be and has a way to tell.
+
+        Raises:
+            ModelError: it cannot.
+        """
+        look = getattr(self.inner, "check", None)
+        if look is not None and self.mode != "replay_only":
+            look()
 
     def answer(self, request: Request) -> Reply:
         """The reply that is remembered, else a new one.
@@ -206,7 +269,7 @@ class CachedModel:
             return found
         if self.mode == "replay_only":
             raise CacheMiss(
-                f"The cache {self.cache.path.name} holds no reply of {self.name} to this request of the step "
+                f"The cache {self.cache.memory.path.name} holds no reply of {self.name} to this request of "
                 f"{request.step!r} (key {key[:12]}); run it once with cache='read_write' to record one."
             )
         reply = self.inner.answer(request)

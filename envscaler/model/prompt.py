@@ -1,15 +1,16 @@
 """Prompt files: read, filled in, and read back.
 
-One step of a stage is one file `prompts/<stage>/<step>.md`: lines `# system`, `# user` (and `# assistant`, for an
-example) begin its messages, and each variable stands alone in a block of its own name:
+One step of a stage is one file `prompts/<stage>/<step>.md`: lines `# system`, `# user` (and `# assistant`,
+for an example) begin its messages, and each variable stands alone in a block of its own name:
 
     <request>
     {{ request }}
     </request>
 
-Filling in is strict: a missing or an unused variable raises. `blocks` gets the values back out of the messages;
-the built-in model reads its inputs that way, so it sees what any model sees. A closing tag inside a value is written
-`<\\/name>` (in a JSON string the same value), and read back as it was. Nothing here asks a model anything.
+Filling in is strict: a missing or an unused variable raises. `blocks` gets the values back out of the
+messages; the built-in model reads its inputs that way, so it sees what any model sees. A closing tag inside
+a value is written `<\\/name>` (in a JSON string the same value), and read back as it was. Nothing here asks
+a model anything.
 """
 
 import json
@@ -79,7 +80,7 @@ def parse(step: str, text: str) -> Prompt:
     """Take the text of a prompt file apart.
 
     Raises:
-        PromptError: no message, an empty one, text before the first, or a variable that is not alone in its block.
+        PromptError: no message, an empty one, text before the first, or a variable not alone in its block.
     """
     text = text.replace("\r\n", "\n")
     head, *rest = _HEADING.split(text)

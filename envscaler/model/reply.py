@@ -2,10 +2,10 @@
 
     Reply.text → candidates → JSON or Python → validated answer
 
-Models wrap answers in fences and prose, leave commas trailing, write `True` for `true`. That is mended. What is never
-done is to guess: a reply that was cut off, a number that is not finite, a key that stands twice, or a value the answer
-class refuses is a `ReplyError`, whose message is written for the model that has to answer again. Garbage that repair
-can turn into *something* still has to pass the answer class.
+Models wrap answers in fences and prose, leave commas trailing, write `True` for `true`. That is mended.
+What is never done is to guess: a reply that was cut off, a number that is not finite, a key that stands
+twice, or a value the answer class refuses is a `ReplyError`, whose message is written for the model that
+has to answer again. Garbage that repair can turn into *something* still has to pass the answer class.
 """
 
 import ast
@@ -27,7 +27,8 @@ MAX_CHARACTERS = 1_000_000
 """A longer reply is refused unread: nothing that is asked for here is as long."""
 
 _FENCE = re.compile(
-    r"^[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<label>[\w+#.-]*)[^\n`]*\n(?P<body>.*?)(?:^[ \t]*(?P=mark)[`~]*[ \t]*$|\Z)",
+    r"^[ \t]*(?P<mark>`{3,}|~{3,})[^\n`]*\n"
+    r"(?P<body>.*?)(?:^[ \t]*(?P=mark)[`~]*[ \t]*$|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 _FENCE_REMAINS = re.compile(
@@ -194,7 +195,7 @@ def read_json(text: str) -> Any:
     """One JSON value of a text that means one: strictly, else repaired.
 
     Raises:
-        ReplyError: it is not JSON, was cut off, or holds what JSON cannot: NaN, infinities, a key twice, half a character.
+        ReplyError: it is not JSON, was cut off, or holds NaN, infinities, a key twice or half a character.
     """
     try:
         value = json.loads(text, object_pairs_hook=_without_twins)

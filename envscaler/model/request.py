@@ -1,14 +1,16 @@
 """What is asked of a model and what comes back, in no provider's own words.
 
-`ask` makes a `Request` of a prompt file; a `Model` turns it into a `Reply`; `reply` parses that. The request's `key`
-names its content, never who is asked where or with which key, so a cache can be carried to another machine.
-This module sends nothing and parses nothing.
+`ask` makes a `Request` of a prompt file; a `Model` turns it into a `Reply`; `reply` parses that. The
+request's `key` names its content, never who is asked where or with which key, so a cache can be carried to
+another machine. This module sends nothing and parses nothing.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self
+
+import numpy as np
 
 from envscaler.schema import Usage, canonical
 
@@ -62,7 +64,7 @@ class Reply:
     """The model's thinking, where the server or a `<think>` block tells it."""
     tool_calls: tuple[dict[str, Any], ...] = ()
     """Tool calls in OpenAI form; `arguments` is the JSON string as it came."""
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     """What it cost; all zero when it came out of a cache."""
     finish: str = "stop"
     """Why the model ended: `stop`, `length`, `tool_calls`, …"""
@@ -81,3 +83,14 @@ class Model(Protocol):
 
     def answer(self, request: Request) -> Reply:
         """Answer one request; raises `ModelError` when that cannot be done."""
+
+
+class Encoder(Protocol):
+    """Whoever makes vectors of texts."""
+
+    @property
+    def name(self) -> str:
+        """The name that figures carry."""
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """One row a text, float32, each of length 1."""

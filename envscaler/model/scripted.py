@@ -1,7 +1,7 @@
 """Models that answer from a script or a recording: for tests, and for showing a run again without a server.
 
-`ScriptedModel` gives replies in order or out of a function; `RecordedModel` finds them by the request's key in a file
-that `ReplyCache.export` wrote. Neither thinks, and neither touches the network.
+`ScriptedModel` gives replies in order or out of a function; `RecordedModel` finds them by the request's key
+in a file that `ReplyCache.export` wrote. Neither thinks, and neither touches the network.
 """
 
 import json
@@ -20,7 +20,9 @@ Script = Iterable[str | Reply | Exception] | Callable[[Request], str | Reply]
 
 
 class ScriptedModel:
-    """Gives the replies of a script: a list, one a call (an exception in it is raised), or a function of the request.
+    """Gives the replies of a script, one a call, or what a function makes of the request.
+
+    An exception in the script is raised when its turn comes.
 
     Args:
         script: the replies, or the function that makes them.
@@ -84,7 +86,7 @@ class RecordedModel:
         found = self._replies.get(request.key(self.name))
         if found is None:
             raise CacheMiss(
-                f"{self._path.name} holds no reply of {self.name} to this request of the step {request.step!r}; "
+                f"{self._path.name} holds no reply of {self.name} to this request of {request.step!r}; "
                 "run it against the model and export its cache again."
             )
         self.ledger.add_cached(request.step, self.name)

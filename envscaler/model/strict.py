@@ -1,8 +1,8 @@
 """JSON schemas as OpenAI's strict mode wants them, where they can be.
 
-Strict mode makes a server's answer follow the schema to the letter, but it knows no free-form objects, no defaults,
-and wants every property required. `strict_schema` rewrites a schema for it or says that it cannot be; `client`
-uses it. Nothing here validates an answer.
+Strict mode makes a server's answer follow the schema to the letter, but it knows no free-form objects, no
+defaults, and wants every property required. `strict_schema` rewrites a schema for it or says that it cannot
+be; `client` uses it. Nothing here validates an answer.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,8 @@
 """What goes over the wire to a server in OpenAI's chat form, and what comes back.
 
-Pure functions on JSON: `client` does the sending. Servers differ in what they leave out or add, so nothing that comes
-back is taken for granted: usage, ids and finish reasons may be missing, thinking stands in one of three places.
+Pure functions on JSON: `client` does the sending. Servers differ in what they leave out or add, so nothing
+that comes back is taken for granted: usage, ids and finish reasons may be missing, thinking stands in one
+of three places.
 """
 
 import json
@@ -10,6 +11,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
+
+import numpy as np
 
 from envscaler.error import ModelError
 from envscaler.model.reply import split_thinking
@@ -117,7 +120,7 @@ def _text(content: Any) -> str:
 
 
 def _tool_call(call: Any, place: int) -> dict[str, Any]:
-    """A tool call in OpenAI form, whatever the server left out; the arguments stay the text the model wrote."""
+    """A tool call in OpenAI form, whatever was left out; the arguments stay the text the model wrote."""
     call = call if isinstance(call, dict) else {}
     function = call.get("function") if isinstance(call.get("function"), dict) else {}
     arguments = function.get("arguments")
@@ -132,6 +135,26 @@ def _usage(usage: Any) -> Usage:
     counts = (told.get("prompt_tokens"), told.get("completion_tokens"))
     tokens = [count if isinstance(count, int) and count > 0 else 0 for count in counts]
     return Usage(calls=1, input_tokens=tokens[0], output_tokens=tokens[1])
+
+
+def vectors_of(content: bytes, n: int, where: str) -> tuple[np.ndarray, Usage]:
+    """The vectors in an embeddings answer, in the order of the texts.
+
+    Raises:
+        ModelError: the answer does not hold `n` vectors of one length.
+    """
+    try:
+        answer = json.loads(content)
+        data = sorted(answer["data"], key=lambda item: item["index"])
+        rows = np.array([item["embedding"] for item in data], np.float32)
+    except (ValueError, KeyError, TypeError) as error:
+        start = content[:200].decode(errors="replace")
+        raise ModelError(f"{where}: expected embeddings, got {start!r}.") from error
+    if rows.ndim != 2 or len(rows) != n or not np.isfinite(rows).all():
+        raise ModelError(
+            f"{where}: expected {n} vectors of finite numbers, got an array of shape {rows.shape}."
+        )
+    return rows, _usage(answer.get("usage"))
 
 
 def model_names(content: bytes, limit: int = 20) -> list[str]:

@@ -1,0 +1,50 @@
+"""Who answers, by name: the one place that knows the built-in model from the others.
+
+A stage is handed what is made here and cannot tell the difference. How a server is spoken to is `client`'s,
+what is remembered `cache`'s, how texts become vectors `embedding`'s.
+"""
+
+from envscaler.model.cache import CachedModel, Mode
+from envscaler.model.client import OpenAIModel
+from envscaler.model.embedding import connect_encoder
+
+__all__ = ["connect", "connect_encoder"]
+
+
+def connect(
+    name: str,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    cache: Mode | None = None,
+    seed: int = 0,
+    fault_rate: float = 0.15,
+    workers: int = 8,
+    timeout: float = 300.0,
+) -> CachedModel:
+    """A model by its name: `builtin`, one of OpenAI's, or one of any server that speaks OpenAI's chat form.
+
+    Args:
+        name: `builtin` for the stand-in that needs no network, else what the server calls the model.
+        base_url: the server, e.g. `http://localhost:8000/v1`; default `OPENAI_BASE_URL`, else OpenAI's.
+        api_key: the key; default `OPENAI_API_KEY`. It is never written anywhere.
+        cache: `read_write` re-asks nothing it knows (the default), `replay_only` asks nothing at all, `refresh`
+            asks everything again, `off` remembers nothing (the default for `builtin`, which is free).
+        seed: of the built-in model's choices; for others it is sent as `seed` unless it is 0.
+        fault_rate: how often the built-in model errs on purpose; without meaning for others.
+        workers: threads that may ask a server at once.
+        timeout: seconds to wait for one answer.
+
+    Raises:
+        ModelError: neither a key nor a server is given for a model that needs one.
+    """
+    if name == "builtin":
+        # Imported here because it is large and often not wanted.
+        from envscaler.model.builtin import BuiltinModel
+
+        return CachedModel(BuiltinModel(seed=seed, fault_rate=fault_rate), mode=cache or "off")
+    offline = cache == "replay_only"
+    model = OpenAIModel(
+        name, base_url=base_url, api_key=api_key, workers=workers, timeout=timeout, offline=offline
+    )
+    return CachedModel(model, mode=cache or "read_write", settings={"seed": seed} if seed else None)
