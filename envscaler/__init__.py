@@ -30,11 +30,12 @@ _HOMES = {
     "world.certificate": "certify",
     "world.check": "grade",
     "show.inspector": "AuditInspector",
-    "figures": "draw_theme_map draw_corpus draw_funnel draw_main_results draw_outcomes draw_win_rates paper_items save_figure",
+    "figures": "draw_corpus draw_funnel draw_main_results draw_outcomes draw_theme_map draw_win_rates paper_items "
+    "save_figure",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
-__all__ = ["__version__", *_HOME_OF]  # noqa: PLE0604
+__all__ = ["__version__", *_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:

@@ -33,13 +33,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m envscaler", description=__doc__.split("\n")[0] if __doc__ else "")
+    parser = argparse.ArgumentParser(
+        prog="python -m envscaler", description=__doc__.split("\n")[0] if __doc__ else ""
+    )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="run the notebooks headless, from requests to figures")
     run.add_argument("--only", default="", metavar="02,03", help="only the notebooks whose names begin so")
     run.add_argument("--model", default="builtin", help="builtin, or a model's name (default: builtin)")
-    run.add_argument("--base-url", default="", help="an OpenAI-compatible server, e.g. http://localhost:8000/v1")
+    run.add_argument(
+        "--base-url", default="", help="an OpenAI-compatible server, e.g. http://localhost:8000/v1"
+    )
     run.add_argument("--scale", default="default", choices=list(project.SCALES), help="how much to make")
     run.add_argument("--seed", type=int, default=0, help="seed of every random choice")
     run.add_argument("--run", default="", metavar="NAME", help="name of the run (default: model and scale)")

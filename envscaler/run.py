@@ -22,7 +22,7 @@ _KINDS: dict[str, type[schema.Record]] = {
     "scenarios": schema.Scenario,
     "rollouts": schema.Rollout,
 }
-_NOTEBOOKS = dict(zip(project.STAGES, ("01_tasks", "02_themes", "03_skeletons", "04_audits", "05_scenarios", "06_rollouts"), strict=True))
+_NOTEBOOKS = {stage: f"{number:02d}_{stage}" for number, stage in enumerate(project.STAGES, start=1)}
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,9 @@ class Run:
         """Write a figure as PNG and PDF with the table behind it as CSV; returns the path of the PNG."""
         from envscaler.figures import save_figure  # matplotlib is heavy, and most notebooks draw late
 
-        return save_figure(figure, name, folder=project.figures_dir(self.scale.name), table=table, stamp=self.stamp)
+        return save_figure(
+            figure, name, folder=project.figures_dir(self.scale.name), table=table, stamp=self.stamp
+        )
 
 
 def open_run(model: str = "builtin", scale: str = "default", seed: int = 0, run: str = "") -> Run:

@@ -10,80 +10,22 @@ about a record, not of it: they stay out of the id.
 This module does not read or write files (`store`) and does not decide anything (the stages do).
 """
 
-import hashlib
 import html
-import json
 from statistics import fmean
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_serializer, model_validator
-from pydantic.functional_serializers import SerializerFunctionWrapHandler
+from pydantic import Field
 
-Json = Any
-"""Anything that JSON can hold."""
+from envscaler.record import Json as Json
+from envscaler.record import Part as Part
+from envscaler.record import Record as Record
+from envscaler.record import canonical as canonical
+from envscaler.record import digest as digest
 
 Verdict = Literal["pass", "warning", "fail"]
 Intent = Literal["positive", "boundary", "negative"]
 Severity = Literal["note", "warning", "error"]
 Ending = Literal["finished", "stopped", "truncated", "failed"]
-
-
-def canonical(content: Json) -> str:
-    """The one JSON text of a content: sorted keys, no spaces, so that equal contents have equal texts."""
-    return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-
-
-def digest(content: Json) -> str:
-    """First 12 hex digits of the sha256 of the canonical JSON of `content`."""
-    return hashlib.sha256(canonical(content).encode()).hexdigest()[:12]
-
-
-class Part(BaseModel):
-    """A piece of a record: frozen, nothing unknown in it, no id of its own."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Record(Part):
-    """Something that goes to disk and has an id."""
-
-    outside_id: ClassVar[frozenset[str]] = frozenset({"origin", "extra"})
-
-    @model_validator(mode="before")
-    @classmethod
-    def _drop_written_id(cls, data: Any) -> Any:
-        # Files carry the id for joins; it is made anew from the content, so an edited row gets a new one.
-        return {k: v for k, v in data.items() if k != "id"} if isinstance(data, dict) and "id" in data else data
-
-    @model_serializer(mode="wrap")
-    def _write_id(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        content = handler(self)
-        kept = {k: v for k, v in content.items() if k not in self.outside_id}
-        return {"id": digest(kept), **content}
-
-    @property
-    def id(self) -> str:
-        """First 12 hex digits of the sha256 of the content."""
-        return self.model_dump(mode="json")["id"]
-
-    def replace(self, **changes: Any) -> Self:
-        """A copy with some fields changed and everything validated again."""
-        fields = {name: getattr(self, name) for name in type(self).model_fields}
-        return type(self).model_validate({**fields, **changes})
-
-    def _repr_html_(self) -> str:
-        rows = ((k, v) for k, v in self.model_dump(mode="json").items() if v not in (None, {}, [], ""))
-        cells = "".join(
-            f"<tr><th style='text-align:left;vertical-align:top'>{html.escape(k)}</th>"
-            f"<td style='text-align:left;white-space:pre-wrap'>{html.escape(_short(v))}</td></tr>"
-            for k, v in rows
-        )
-        return f"<table><caption style='text-align:left'><b>{type(self).__name__}</b></caption>{cells}</table>"
-
-
-def _short(value: Json, limit: int = 600) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= limit else f"{text[:limit]} … ({len(text):,} characters)"
 
 
 class Usage(Part):
@@ -426,7 +368,7 @@ class Outcome(Part):
 
 
 def reward_of(outcomes: list[Outcome]) -> float | None:
-    """The default reward: mean of the goals if every guard holds, else 0; None when a check broke or there is no goal."""
+    """Mean of the goals if every guard holds, else 0; None when a check broke or there is no goal."""
     goals = [o.passed for o in outcomes if o.kind == "goal"]
     if not goals or any(o.passed is None for o in outcomes):
         return None

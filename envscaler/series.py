@@ -61,7 +61,9 @@ def check_parameters(notebooks: Sequence[Path], parameters: dict[str, Any]) -> N
     known = {name for notebook in notebooks for name in known_parameters(notebook)}
     for name in parameters:
         if name not in known:
-            raise ParameterError(f"Expected a notebook parameter out of {', '.join(sorted(known))}, got {name!r}.")
+            raise ParameterError(
+                f"Expected a notebook parameter out of {', '.join(sorted(known))}, got {name!r}."
+            )
 
 
 def run_series(
@@ -80,7 +82,13 @@ def run_series(
         NotebookError: a cell raised.
         StoreError: `build/` cannot be written.
     """
-    given = {"model": run.model, "scale": run.scale.name, "seed": run.seed, "run": run.name, **(parameters or {})}
+    given = {
+        "model": run.model,
+        "scale": run.scale.name,
+        "seed": run.seed,
+        "run": run.name,
+        **(parameters or {}),
+    }
     check_parameters(notebooks, given)
     seconds: dict[str, float] = {}
     for notebook in tqdm(notebooks, desc="series", disable=not progress, unit="notebook"):

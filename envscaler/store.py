@@ -122,7 +122,9 @@ def read_records(path: Path, kind: type[R], *, stage: str = "store") -> Records[
                 problem = f"Expected a {kind.__name__}: {_sentence(error)}"
         failures.append(Failure(stage=stage, parent_id=place, error="StoreError", message=problem))
     if failures and not records:
-        raise StoreError(f"Expected rows of {kind.__name__} in {path}, but none can be read. First: {failures[0].message}")
+        raise StoreError(
+            f"Expected rows of {kind.__name__} in {path}, but none can be read. First: {failures[0].message}"
+        )
     return Records(records, failures)
 
 
@@ -181,7 +183,9 @@ def _json_rows(path: Path, text: str) -> Iterator[tuple[str, Any, str | None]]:
     try:
         content = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise StoreError(f"Expected JSON in {path}, but {error}. For one JSON object a line, name it .jsonl.") from error
+        raise StoreError(
+            f"Expected JSON in {path}, but {error}. For one JSON object a line, name it .jsonl."
+        ) from error
     if isinstance(content, dict):
         yield from ((f"{path}:{key}", row, None) for key, row in content.items())
     elif isinstance(content, list):
@@ -195,6 +199,10 @@ def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Any, str | None]]:
     for row in reader:
         place = f"{path}:{reader.line_num}"
         if None in row or None in row.values():
-            yield place, row, f"Expected {len(reader.fieldnames or [])} columns as in the header line, got another number."
+            yield (
+                place,
+                row,
+                f"Expected {len(reader.fieldnames or [])} columns as the header line has, got more or fewer.",
+            )
         else:
             yield place, row, None

@@ -14,7 +14,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     env = {k: v for k, v in os.environ.items() if not k.startswith("OPENAI_")} | environment
-    return subprocess.run([sys.executable, "-m", "envscaler", *arguments], capture_output=True, text=True, env=env, cwd=ROOT)
+    return subprocess.run(
+        [sys.executable, "-m", "envscaler", *arguments], capture_output=True, text=True, env=env, cwd=ROOT
+    )
 
 
 def said(done: subprocess.CompletedProcess[str]) -> str:
@@ -55,7 +57,9 @@ def test_no_notebooks_here(home: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="folders are made read-only by other means there")
 def test_a_folder_that_cannot_be_written(home: Path) -> None:
     (home / "notebooks").symlink_to(ROOT / "notebooks")
-    (home / "build").write_text("a file where the folder should be")  # holds for root too, whom no mode bit stops
+    (home / "build").write_text(
+        "a file where the folder should be"
+    )  # holds for root too, whom no mode bit stops
     text = said(run("run", "--only", "01", "--scale", "smoke", "--no-progress"))
     assert "ENVSCALER_HOME" in text
     assert {p.name for p in home.iterdir()} == {"notebooks", "build"}

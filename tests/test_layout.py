@@ -20,11 +20,18 @@ def imports_of(path: Path) -> set[str]:
     """Dotted names below `envscaler` that a module imports, also inside functions."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module and node.module.split(".")[0] == "envscaler":
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.level == 0
+            and node.module
+            and node.module.split(".")[0] == "envscaler"
+        ):
             inner = node.module.removeprefix("envscaler").lstrip(".")
             found |= {f"{inner}.{alias.name}".lstrip(".") for alias in node.names} if not inner else {inner}
         elif isinstance(node, ast.Import):
-            found |= {a.name.removeprefix("envscaler.") for a in node.names if a.name.startswith("envscaler.")}
+            found |= {
+                a.name.removeprefix("envscaler.") for a in node.names if a.name.startswith("envscaler.")
+            }
         assert not (isinstance(node, ast.ImportFrom) and node.level), f"{path}: relative import"
     return found
 
@@ -57,7 +64,12 @@ def test_a_stage_never_imports_a_later_one(stage: str) -> None:
 def test_the_wings_do_not_know_each_other(wing: str, forbidden: tuple[str, ...]) -> None:
     members = {name: found for name, found in GRAPH.items() if under(name, wing)}
     assert members, f"envscaler.{wing} is missing"
-    wrong = [(name, other) for name, found in members.items() for other in found if any(under(other, f) for f in forbidden)]
+    wrong = [
+        (name, other)
+        for name, found in members.items()
+        for other in found
+        if any(under(other, f) for f in forbidden)
+    ]
     assert not wrong
 
 

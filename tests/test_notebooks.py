@@ -14,8 +14,25 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-EXPECTED = ["00_tour", "01_tasks", "02_themes", "03_skeletons", "04_audits", "05_scenarios", "06_rollouts", "07_corpus", "08_outcomes"]
-BANNED = [r"\binteract\(", r"\binteractive\(", r"with .*Output\(\)", r"sys\.path", r"[\"'](/root|/home|/tmp|/work)/", r"\bclass \w+"]
+EXPECTED = [
+    "00_tour",
+    "01_tasks",
+    "02_themes",
+    "03_skeletons",
+    "04_audits",
+    "05_scenarios",
+    "06_rollouts",
+    "07_corpus",
+    "08_outcomes",
+]
+BANNED = [
+    r"\binteract\(",
+    r"\binteractive\(",
+    r"with .*Output\(\)",
+    r"sys\.path",
+    r"[\"'](/root|/home|/tmp|/work)/",
+    r"\bclass \w+",
+]
 
 
 def test_the_series_is_complete() -> None:
@@ -105,7 +122,10 @@ def test_smoke_writes_under_build_only(smoke: tuple[Path, dict[str, Any]]) -> No
     home, _ = smoke
     assert {path.name for path in home.iterdir()} == {"notebooks", "data", "build"}
     changed = subprocess.run(
-        ["git", "status", "--porcelain", "--", "data", "figures", "notebooks"], cwd=ROOT, capture_output=True, text=True
+        ["git", "status", "--porcelain", "--", "data", "figures", "notebooks"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     )
     if changed.returncode == 0 and os.environ.get("CI"):
         assert changed.stdout == ""
@@ -133,5 +153,8 @@ def test_every_task_is_proved_and_nothing_is_paid_for_nothing(smoke: tuple[Path,
     scenarios = read_records(data / "scenarios" / f"{last['run']}.jsonl", Scenario)
     assert all(s.certificate and s.certificate.valid for s in scenarios)
     rollouts = read_records(data / "rollouts" / f"{last['run']}.jsonl", Rollout)
-    rewards = {agent: {r.reward for r in rollouts if r.agent == agent and not r.conversation} for agent in ("witness", "idle")}
+    rewards = {
+        agent: {r.reward for r in rollouts if r.agent == agent and not r.conversation}
+        for agent in ("witness", "idle")
+    }
     assert rewards == {"witness": {1.0}, "idle": {0.0}}

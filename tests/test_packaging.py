@@ -25,7 +25,12 @@ def conda() -> tuple[set[str], set[str]]:
 def test_environment_yml_lists_what_pyproject_lists() -> None:
     plain, by_pip = conda()
     wanted = set(project()["dependencies"])
-    assert (plain | by_pip) - wanted == {"pip", "pytorch-cpu", "--editable .", f"python{project()['requires-python']}"}
+    assert (plain | by_pip) - wanted == {
+        "pip",
+        "pytorch-cpu",
+        "--editable .",
+        f"python{project()['requires-python']}",
+    }
     assert wanted <= plain | by_pip
 
 
@@ -46,4 +51,6 @@ def test_each_dependency_is_used() -> None:
         if name == "jupyterlab":
             assert "jupyter lab" in (ROOT / "Makefile").read_text()
         else:
-            assert re.search(rf"\b(import|from) {spelled.get(name, name)}\b|find_spec\(.{spelled.get(name, name)}", code), name
+            assert re.search(
+                rf"\b(import|from) {spelled.get(name, name)}\b|find_spec\(.{spelled.get(name, name)}", code
+            ), name

@@ -37,7 +37,9 @@ def test_a_bug_is_not_a_failure_row() -> None:
 
 
 def test_a_function_may_make_several() -> None:
-    made = run_all(lambda n: [Task(text=f"{n}{i}") for i in range(n)], [0, 1, 2], stage="tasks", progress=False)
+    made = run_all(
+        lambda n: [Task(text=f"{n}{i}") for i in range(n)], [0, 1, 2], stage="tasks", progress=False
+    )
     assert [t.text for t in made] == ["10", "20", "21"]
 
 

@@ -37,7 +37,9 @@ def test_every_make_target_is_there() -> None:
     for command in commands("make"):
         dry = subprocess.run(["make", "-n", *command.split()[1:]], cwd=ROOT, capture_output=True, text=True)
         assert dry.returncode == 0, dry.stderr
-    assert "pytest" in subprocess.run(["make", "-n", "check"], cwd=ROOT, capture_output=True, text=True).stdout
+    assert (
+        "pytest" in subprocess.run(["make", "-n", "check"], cwd=ROOT, capture_output=True, text=True).stdout
+    )
 
 
 def test_the_install_line_resolves() -> None:
@@ -59,7 +61,9 @@ def test_the_run_lines_parse_and_the_models_line_says_what_is_missing(tmp_path: 
         assert _parser().parse_args(command.split()[3:]).do
     live = next(c for c in commands("python -m envscaler") if "--base-url" in c).split()[3:]
     live[live.index("--base-url") + 1] = "http://127.0.0.1:9/v1"
-    done = subprocess.run([sys.executable, "-m", "envscaler", *live], capture_output=True, text=True, cwd=ROOT)
+    done = subprocess.run(
+        [sys.executable, "-m", "envscaler", *live], capture_output=True, text=True, cwd=ROOT
+    )
     assert done.returncode == 1 and "127.0.0.1:9" in done.stderr
 
 
@@ -70,5 +74,7 @@ def test_the_ten_lines_run(tmp_path: Path) -> None:
     script = f"{code.group(1)}\nassert len(rollouts) == 8 and not rollouts.failures, (len(rollouts), rollouts.failures)\n"
     (tmp_path / "data").symlink_to(ROOT / "data")
     environment = {**os.environ, "ENVSCALER_HOME": str(tmp_path), "MPLBACKEND": "Agg"}
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, env=environment
+    )
     assert done.returncode == 0, done.stderr[-3000:]

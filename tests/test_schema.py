@@ -10,7 +10,11 @@ from envscaler.schema import (
 )  # fmt: skip
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=12,
 )
@@ -84,7 +88,14 @@ def test_the_reward(outcomes: list[Outcome], reward: float | None) -> None:
 
 
 def test_a_failed_episode_has_no_reward() -> None:
-    fields = {"scenario_id": "s", "agent": "a", "conversation": False, "messages": [], "trajectory": [], "final_state": {}}
+    fields = {
+        "scenario_id": "s",
+        "agent": "a",
+        "conversation": False,
+        "messages": [],
+        "trajectory": [],
+        "final_state": {},
+    }
     good = Rollout(**fields, outcomes=[outcome("goal", True)], ending="finished")
     assert (good.reward, good.solved) == (1.0, True)
     lost = good.replace(ending="failed", cause="environment")
@@ -92,7 +103,10 @@ def test_a_failed_episode_has_no_reward() -> None:
 
 
 def test_rates_of_an_audit() -> None:
-    probes = [Probe(tool="t", arguments={}, intent="positive", verdict=v) for v in ("pass", "pass", "warning", "fail")]
+    probes = [
+        Probe(tool="t", arguments={}, intent="positive", verdict=v)
+        for v in ("pass", "pass", "warning", "fail")
+    ]
     audit = Audit(skeleton_id="s", probes=probes)
     assert (audit.not_fail_rate, audit.pass_rate) == (0.75, 0.5)
     assert Audit(skeleton_id="s").not_fail_rate == 0.0
@@ -107,9 +121,13 @@ def test_a_certificate_is_valid_only_when_all_is_proved() -> None:
 
 
 def test_usage_adds_up() -> None:
-    assert Usage(calls=1, input_tokens=2) + Usage(calls=1, output_tokens=3) == Usage(calls=2, input_tokens=2, output_tokens=3)
+    assert Usage(calls=1, input_tokens=2) + Usage(calls=1, output_tokens=3) == Usage(
+        calls=2, input_tokens=2, output_tokens=3
+    )
 
 
 def test_records_show_themselves_without_running_what_they_hold() -> None:
-    shown = Scenario(skeleton_id="s", initial_state={}, task="<script>x</script>", checks=[Check(item="<b>", source="")])
+    shown = Scenario(
+        skeleton_id="s", initial_state={}, task="<script>x</script>", checks=[Check(item="<b>", source="")]
+    )
     assert "<script>" not in shown._repr_html_()

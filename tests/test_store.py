@@ -28,7 +28,9 @@ def test_records_come_back_as_they_went(tmp_path: Path, wanted: list[str]) -> No
 
 def test_bad_rows_are_named_and_the_good_ones_go_on(tmp_path: Path) -> None:
     file = tmp_path / "t.jsonl"
-    file.write_text('{"text": "one"}\n{"text": \n\n{"text": ""}\n[1]\nnull\n{"text": "two", "wrong": 1}\n{"text": "three"}\n')
+    file.write_text(
+        '{"text": "one"}\n{"text": \n\n{"text": ""}\n[1]\nnull\n{"text": "two", "wrong": 1}\n{"text": "three"}\n'
+    )
     records = read_records(file, Task)
     assert [r.text for r in records] == ["one", "three"]
     assert [f.parent_id for f in records.failures] == [f"{file}:{line}" for line in (2, 4, 5, 6, 7)]
