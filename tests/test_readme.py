@@ -45,8 +45,8 @@ def test_every_make_target_is_there() -> None:
 def test_the_install_line_resolves() -> None:
     (command,) = commands("pip install")
     tool = subprocess.run(
-        [sys.executable, "-m", "uv", "pip", "install", "--dry-run", "--offline", "--python", sys.executable, *command.split()[2:3],
-         "constraints.txt", "-e", "."],
+        [sys.executable, "-m", "uv", "pip", "install", "--dry-run", "--offline", "--python", sys.executable,
+         *command.split()[2:3], "constraints.txt", "-e", "."],
         cwd=ROOT, capture_output=True, text=True,
     )  # fmt: skip
     assert tool.returncode == 0 or "No module named uv" in tool.stderr, tool.stderr
@@ -71,7 +71,10 @@ def test_the_run_lines_parse_and_the_models_line_says_what_is_missing(tmp_path: 
 def test_the_ten_lines_run(tmp_path: Path) -> None:
     code = re.search(r"```python\n(import envscaler.*?)```", TEXT, flags=re.S)
     assert code
-    script = f"{code.group(1)}\nassert len(rollouts) == 8 and not rollouts.failures, (len(rollouts), rollouts.failures)\n"
+    script = (
+        code.group(1)
+        + "\nassert len(rollouts) == 8 and not rollouts.failures, (len(rollouts), rollouts.failures)\n"
+    )
     (tmp_path / "data").symlink_to(ROOT / "data")
     environment = {**os.environ, "ENVSCALER_HOME": str(tmp_path), "MPLBACKEND": "Agg"}
     done = subprocess.run(

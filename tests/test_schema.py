@@ -6,8 +6,22 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from envscaler.schema import (
-    Audit, Certificate, Check, Origin, Outcome, Probe, Proof, Rollout, Scenario, Task, Theme, Usage, canonical, digest, reward_of,
-)  # fmt: skip
+    Audit,
+    Certificate,
+    Check,
+    Origin,
+    Outcome,
+    Probe,
+    Proof,
+    Rollout,
+    Scenario,
+    Task,
+    Theme,
+    Usage,
+    canonical,
+    digest,
+    reward_of,
+)
 
 json_values = st.recursive(
     st.none()

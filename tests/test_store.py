@@ -91,7 +91,10 @@ def test_a_write_that_cannot_be_done_leaves_the_old_file_and_no_scraps(tmp_path:
 
 def test_a_kill_while_writing_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     file = tmp_path / "big.txt"
-    code = f"from envscaler.store import write_text\nfrom pathlib import Path\nn = 0\nwhile True:\n    n += 1\n    write_text(Path({str(file)!r}), str(n) * 200_000)"
+    code = (
+        "from envscaler.store import write_text\nfrom pathlib import Path\nfrom itertools import count\n"
+        f"for n in count(1): write_text(Path({str(file)!r}), str(n) * 200_000)"
+    )
     process = subprocess.Popen([sys.executable, "-c", code])
     while not file.exists():
         time.sleep(0.01)
