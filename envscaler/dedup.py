@@ -8,9 +8,9 @@ data and the threshold at hand, on a sample of true pairs and of made-up pairs t
 threshold. The work then grows about linearly with the number of rows, as long as the number of pairs does.
 
 It does not encode, and it does not promise every pair above `EXACT_ROWS`: `tests/bench/dedup.py` measures
-recall. Low thresholds need many probes and fall back towards comparing all with all. No index library is
-used: measured on 100,000 rows, a graph index (pynndescent, which umap brings along) answers another question
-(k nearest, not all above a threshold) and spends longer on building than the whole search takes here.
+recall. Low thresholds
+need many probes and fall back towards comparing all with all. No index library is used: a graph index such as
+pynndescent (which umap brings along) answers another question, the k nearest and not all above a threshold.
 """
 
 from collections.abc import Iterator
@@ -61,12 +61,9 @@ def similar_pairs(vectors: np.ndarray, threshold: float, *, seed: int = 0) -> Pa
         raise ParameterError(f"Expected a threshold above 0 and at most 1, got {threshold!r}.")
     # A row and its exact copy have cosine 1 up to rounding in float32.
     least = min(threshold, 1.0 - 1e-6)
-    found = (
-        _exact(rows, least)
-        if len(rows) <= EXACT_ROWS
-        else _by_cells(rows, least, np.random.default_rng(seed))
-    )
-    return _tidy(found, len(rows))
+    if len(rows) <= EXACT_ROWS:
+        return exact_pairs(rows, least)
+    return cell_pairs(rows, least, np.random.default_rng(seed))
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:
@@ -118,23 +115,65 @@ def stars(order: np.ndarray, pairs: Pairs, threshold: float) -> tuple[np.ndarray
     return kept_by, similarity
 
 
-def floor_for(vectors: np.ndarray, lowest: float, threshold: float, most: int, *, seed: int = 0) -> float:
-    """The lowest cosine between `lowest` and `threshold` at which about `most` pairs are to be expected, by a
-    sample.
+def leaders(vectors: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+    """What `stars` gives for rows that stand best first, without any pairs: each row meets the kept ones.
 
-    Below it the pairs would fill the memory without telling anything: among themes of one trade, a cosine of
-    0.5 is common.
+    For data so dense that their pairs would fill the memory: the work grows with rows times kept rows, and
+    where everything is near something, few rows are kept.
     """
     rows = unit_rows(vectors)
-    if len(rows) < 2 or lowest >= threshold:
-        return threshold
+    kept, kept_by, similarity = np.empty(0, np.int64), np.arange(len(rows)), np.ones(len(rows), np.float32)
+    for start in range(0, len(rows), BLOCK):
+        part = rows[start : start + BLOCK]
+        by, score = _nearest_of(part, rows, kept)
+        inner, fresh, count = part @ part.T, np.empty(len(part), np.int64), 0
+        for place in range(len(part)):
+            near = inner[place, fresh[:count]]
+            if count and near.max() > score[place]:
+                by[place], score[place] = start + fresh[near.argmax()], near.max()
+            if score[place] >= threshold:
+                kept_by[start + place], similarity[start + place] = by[place], min(score[place], 1.0)
+            else:
+                fresh[count], count = place, count + 1
+        kept = np.concatenate([kept, start + fresh[:count]])
+    return kept_by, similarity
+
+
+def _nearest_of(part: np.ndarray, rows: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each row of `part` the most similar of the kept rows, and how similar; -1 while none is kept."""
+    by, score = np.full(len(part), -1, np.int64), np.full(len(part), -1.0, np.float32)
+    for some in _parts(kept, 4 * BLOCK):
+        products = part @ rows[some].T
+        nearest = products.argmax(axis=1)
+        better = products.max(axis=1) > score
+        by[better], score[better] = some[nearest[better]], products.max(axis=1)[better]
+    return by, score
+
+
+def most_similar_pairs(
+    vectors: np.ndarray, lowest: float, most: int, *, seed: int = 0
+) -> tuple[Pairs, float]:
+    """All pairs above a floor, and that floor: `lowest`, or higher where that would give many more than
+    `most` pairs.
+
+    The floor comes from a sample of rows against all. It may lie above 1: then there are no pairs but of
+    copies.
+    """
+    rows = unit_rows(vectors)
     sample = np.random.default_rng(seed).permutation(len(rows))[:SAMPLE]
-    scores = np.concatenate([_at_least(rows[part] @ rows.T, lowest) for part in _parts(sample, 256)])
+    scores = np.concatenate(
+        [np.empty(0, np.float32), *(_at_least(rows[some] @ rows.T, lowest) for some in _parts(sample, 128))]
+    )
     # Each sampled row meets itself once, and each pair is met from both ends.
-    allowed = int(2 * most * len(sample) / len(rows)) + len(sample)
-    if len(scores) <= allowed:
-        return lowest
-    return float(min(threshold, np.partition(scores, len(scores) - allowed)[len(scores) - allowed]))
+    allowed = int(2 * most * len(sample) / max(1, len(rows))) + len(sample)
+    floor = lowest
+    if len(scores) > allowed:
+        floor = float(np.partition(scores, len(scores) - allowed)[len(scores) - allowed])
+        if (scores >= floor).sum() > 2 * allowed:
+            floor = float(np.nextafter(floor, 2))
+    if floor > 1 - 1e-6:
+        return _tidy([], len(rows)), 1 + 1e-6
+    return similar_pairs(rows, floor, seed=seed), floor
 
 
 def _at_least(products: np.ndarray, least: float) -> np.ndarray:
@@ -155,7 +194,8 @@ def _tidy(found: list[Pairs], count: int) -> Pairs:
     return Pairs(key // count, key % count, np.minimum(score[first], 1.0).astype(np.float32))
 
 
-def _exact(rows: np.ndarray, threshold: float) -> list[Pairs]:
+def exact_pairs(rows: np.ndarray, threshold: float) -> Pairs:
+    """The pairs among unit rows, every two rows compared."""
     found = []
     for start in range(0, len(rows), BLOCK):
         products = rows[start : start + BLOCK] @ rows[start:].T
@@ -163,10 +203,11 @@ def _exact(rows: np.ndarray, threshold: float) -> list[Pairs]:
         later = j > i
         i, j = i[later], j[later]
         found.append(Pairs(i + start, j + start, products[i, j]))
-    return found
+    return _tidy(found, len(rows))
 
 
-def _by_cells(rows: np.ndarray, threshold: float, rng: np.random.Generator) -> list[Pairs]:
+def cell_pairs(rows: np.ndarray, threshold: float, rng: np.random.Generator) -> Pairs:
+    """The pairs among unit rows, each row compared with the cells it probes."""
     centres = _centres(rows, max(2, len(rows) // CELL_ROWS), rng)
     probes = _calibrate(rows, centres, threshold, rng)
     nearest = np.concatenate([_nearest(part, centres, probes) for part in _parts(rows, BLOCK)])
@@ -177,7 +218,7 @@ def _by_cells(rows: np.ndarray, threshold: float, rng: np.random.Generator) -> l
         visiting = visitors[starts[cell] : starts[cell + 1]]
         members = visiting[visiting % probes == 0] // probes
         found.extend(_meet(rows, np.sort(visiting // probes), members, threshold))
-    return found
+    return _tidy(found, len(rows))
 
 
 def _meet(rows: np.ndarray, visiting: np.ndarray, members: np.ndarray, threshold: float) -> Iterator[Pairs]:

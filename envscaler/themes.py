@@ -21,10 +21,10 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from envscaler.dedup import Pairs, floor_for, similar_pairs, stars
+from envscaler.dedup import Pairs, leaders, most_similar_pairs, stars
 from envscaler.error import NothingFits, ParameterError
 from envscaler.model.ask import Model, ask, origin
-from envscaler.model.embedding import Encoder
+from envscaler.model.request import Encoder
 from envscaler.parallel import run_all
 from envscaler.schema import Failure, Task, Theme
 from envscaler.store import Records
@@ -38,7 +38,7 @@ it just merges."""
 FLOOR = 0.5
 """Similarities below this are not kept: such themes share no more than being about software."""
 MOST_PAIRS = 2_000_000
-"""About how many similarities are kept (24 MB); with more, the floor rises towards the threshold."""
+"""About how many similarities are kept (24 MB); with more, the floor rises."""
 PAPER_RANDOM_STATE = 42
 """`random_state` of the paper's KMeans (PAPER 2.2, step 3); `seed` is added to it."""
 
@@ -126,7 +126,10 @@ class MergedThemes(Records[Theme]):
         """The themes before merging: well scored, each title once, best first."""
         self.vectors, self.similarities = vectors, pairs
         self.threshold, self.floor, self.encoder = threshold, floor, encoder
-        self.kept_by, self.similarity = stars(np.arange(len(self.distinct)), pairs, threshold)
+        if threshold >= floor:
+            self.kept_by, self.similarity = stars(np.arange(len(self.distinct)), pairs, threshold)
+        else:
+            self.kept_by, self.similarity = leaders(vectors, threshold)
         self.counts = {**counts, "merged": int((self.kept_by == np.arange(len(self.distinct))).sum())}
         """How many themes came, how many were `well_scored`, `distinct` by title, and left when `merged`."""
         super().__init__(_unite(self.distinct, self.kept_by), failures)
@@ -155,15 +158,12 @@ class MergedThemes(Records[Theme]):
     def rethreshold(self, threshold: float) -> "MergedThemes":
         """The same themes merged at another threshold, without encoding again."""
         _check_threshold(threshold)
-        pairs, floor = self.similarities, self.floor
-        if threshold < floor:
-            pairs, floor = similar_pairs(self.vectors, threshold), threshold
         return MergedThemes(
             self.distinct,
             self.vectors,
-            pairs,
+            self.similarities,
             threshold=threshold,
-            floor=floor,
+            floor=self.floor,
             counts=self.counts,
             encoder=self.encoder,
             failures=self.failures,
@@ -211,11 +211,11 @@ def merge_themes(
     scored = [theme for theme in themes if min(theme.usefulness, theme.modelability) >= min_score]
     distinct = _distinct_titles(scored)
     vectors = _encode(distinct, encoder)
-    floor = floor_for(vectors, min(FLOOR, threshold), threshold, MOST_PAIRS)
+    pairs, floor = most_similar_pairs(vectors, FLOOR, MOST_PAIRS)
     return MergedThemes(
         distinct,
         vectors,
-        similar_pairs(vectors, floor),
+        pairs,
         threshold=threshold,
         floor=floor,
         counts={"inferred": len(themes), "well_scored": len(scored), "distinct": len(distinct)},
@@ -248,9 +248,9 @@ def pick_themes(
     if n is None or n >= len(themes):
         chosen: Iterable[int] = range(len(themes))
     elif by == "kmeans":
-        chosen = _nearest_centres(_vectors(themes, encoder), n, PAPER_RANDOM_STATE + seed)
+        chosen = _nearest_centres(_vectors(themes, encoder), int(n), PAPER_RANDOM_STATE + seed)
     else:
-        chosen = sorted(range(len(themes)), key=lambda place: (-len(themes[place].task_ids), place))[:n]
+        chosen = sorted(range(len(themes)), key=lambda place: (-len(themes[place].task_ids), place))[: int(n)]
     return Records((themes[place] for place in chosen), getattr(themes, "failures", []))
 
 
@@ -332,11 +332,8 @@ def _unite(distinct: Sequence[Theme], kept_by: np.ndarray) -> list[Theme]:
 
 
 def _vectors(themes: Sequence[Theme], encoder: Encoder) -> np.ndarray:
-    if (
-        isinstance(themes, MergedThemes)
-        and themes.encoder == encoder.name
-        and len(themes.kept) == len(themes)
-    ):
+    known = isinstance(themes, MergedThemes) and themes.encoder == encoder.name
+    if isinstance(themes, MergedThemes) and known and len(themes.kept) == len(themes):
         return themes.vectors[themes.kept]
     return _encode(themes, encoder)
 
