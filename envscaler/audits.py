@@ -1,10 +1,11 @@
 """Audits: every tool of a skeleton is tried out, and what fails is mended once or twice.
 
-    skeleton → initial state → referee → probes (tester → call → invariants → checker) → repairs → audit → keep?
+    skeleton → initial state → referee → probes (tester → call → invariants → checker) → repairs → audit
 
-Layers, cheapest first: the referee proves the contract by execution, invariants are checked after every call, and a
-checking model judges reply and change. A testing model picks the calls; this module says which tool and intent are
-due. A tool that failed goes back to its author with the evidence, and the new one stays only when it fails less.
+Layers, cheapest first: the referee proves the contract by execution, invariants are checked after every
+call, and a checking model judges reply and change. A testing model picks the calls; this module says which
+tool and intent are due. A tool that failed goes back to its author with the evidence, and the new one stays
+only when it fails less.
 
 How good the checker is, is not said here; whether an environment is kept is the caller's word (`passing`).
 """
@@ -19,7 +20,7 @@ from envscaler.model.ask import Code, JsonObject, origin
 from envscaler.model.request import Model
 from envscaler.model.revise import TRIES, ask_usable
 from envscaler.parallel import run_all
-from envscaler.probing import Bench, Trial, counts_by_tool
+from envscaler.probing import Bench, Trial
 from envscaler.schema import Audit, Failure, Finding, Json, Rule, Skeleton
 from envscaler.skeletons import prove_it_loads
 from envscaler.store import Records
@@ -170,7 +171,7 @@ def broken_rules(rules: Sequence[Rule], state: dict[str, Json]) -> list[Finding]
 
 
 def _initial_state(skeleton: Skeleton, model: Model, seed: int) -> tuple[dict[str, Json], list[Finding]]:
-    """A state that loads, and the rules it breaks even so: a rule that no author can keep is in doubt itself."""
+    """A state that loads, and the rules it breaks even so: a rule no author can keep is itself in doubt."""
 
     def strict(state: dict[str, Json]) -> str:
         return loading_problem(skeleton, state) or " ".join(
@@ -199,7 +200,7 @@ def _initial_state(skeleton: Skeleton, model: Model, seed: int) -> tuple[dict[st
 def _repair(
     bench: Bench, trials: list[Trial], found: list[Finding]
 ) -> tuple[Bench, list[Trial], list[Finding]] | None:
-    """One round: failing tools rewritten, those kept that fail less, their probes made anew; None when none is kept."""
+    """One round: failing tools are rewritten; those that fail less stay, probed anew. None for none."""
     failing = _failing(bench.skeleton, trials, found)
     written = {tool: method for tool in failing if (method := _rewrite(bench, tool, trials, found))}
     kept, anew = _better(bench, written, trials, found)

@@ -1,10 +1,11 @@
-"""Probing: the rounds of an audit. One version of a skeleton lies on the bench, and calls are made and judged.
+"""Probing: the rounds of an audit. One version of a skeleton lies on the bench, and calls are made and
+judged.
 
     which tool is due → tester chooses a call → call → invariants → checker → trial
 
-The state rolls on from call to call; a call that broke a rule is undone, so that one fault does not spoil the probes
-after it. A tester or checker that answers nonsense costs its round, which is skipped and counted. What becomes of the
-trials is the business of `audits`.
+The state rolls on from call to call; a call that broke a rule is undone, so that one fault does not spoil
+the probes after it. A tester or checker that answers nonsense costs its round, which is skipped and
+counted. What becomes of the trials is the business of `audits`.
 """
 
 from collections import Counter
@@ -98,7 +99,7 @@ class Bench:
         return self._code.methods[tool].source
 
     def roll(self, rounds: int, tools: Iterable[str] | None = None) -> list[Trial]:
-        """Make this many probes of these tools (all by default), the state rolling on from one to the next."""
+        """Make this many probes of these tools (all by default); the state rolls on from one to the next."""
         wanted = None if tools is None else set(tools)
         plan = _Plan(
             [t for t in self.skeleton.tools if wanted is None or t.name in wanted],
@@ -230,7 +231,7 @@ class _Place:
 
 
 class _Plan:
-    """Which tool and intent are due: the tool suggested least, with the intent it was suggested with least."""
+    """Which tool and intent are due: the tool suggested least, with the intent suggested least for it."""
 
     def __init__(self, tools: Sequence[Tool], rounds: int, seed: int) -> None:
         # A shuffled order, so that reads and writes alternate and no tool is always the first.

@@ -2,10 +2,11 @@
 
     state → task → checklist → a check an item → witness → certificate
 
-A model writes every part; each is tried as soon as it is there. A state must load and keep the rules; a check must
-say no (goal) or yes (guard) at reset and never break; a witness must be played without a refusal. What is wrong goes
-back to the author of that part, a bounded number of times. Only a scenario whose certificate is valid is returned:
-its witness, executed, earns 1, and doing nothing earns 0. Another becomes a failure that names the part.
+A model writes every part; each is tried as soon as it is there. A state must load and keep the rules; a
+check must say no (goal) or yes (guard) at reset and never break; a witness must be played without a
+refusal. What is wrong goes back to the author of that part, a bounded number of times. Only a scenario
+whose certificate is valid is returned: its witness, executed, earns 1, and doing nothing earns 0. Another
+becomes a failure that names the part.
 
 This module never mends code of a skeleton, and never marks a check as something its author did not declare.
 """
@@ -222,8 +223,8 @@ class _Draft:
     def revise(self, certificate: Certificate, revision: int) -> None:
         """Find the part that stands against the certificate, and have it written anew.
 
-        Whether a goal that is still open is the witness's fault or its check's, cannot be seen from outside: they
-        take turns, and so do witness and checklist where something else changed.
+        Whether a goal that is still open is the witness's fault or its check's, cannot be seen from
+        outside: they take turns, and so do witness and checklist where something else changed.
         """
         with self._environment() as environment:
             played = play(environment, self.witness)
@@ -315,7 +316,7 @@ class _Draft:
         return Check(item=item.item, source=source, kind=item.kind)
 
     def _check_problems(self) -> dict[str, str]:
-        """By question: a check that breaks on some state, or says at reset what it ought to say at the end."""
+        """By question: checks that break on some state, or say at reset what they may only say at the end."""
         checks = [self.checks[item.item] for item in self.checklist.items]
         states: list[dict[str, Json]] = [self.state, {}, *_damaged(self.state)]
         graded = grade_all(checks, self.state, states, self.checklist.may_change)
@@ -349,7 +350,7 @@ def _damaged(state: dict[str, Json]) -> list[dict[str, Json]]:
 def _check_problem(check: Check, outcomes: list[Outcome]) -> str:
     for outcome in outcomes:
         if outcome.passed is None:
-            return f"It must return True or False on every state, also an empty or damaged one, but {outcome.note}"
+            return f"It must return True or False on any state, also an empty or damaged one. {outcome.note}"
     at_reset, *damaged = (outcome.passed for outcome in outcomes)
     if check.kind == "guard":
         return (

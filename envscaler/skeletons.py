@@ -2,10 +2,10 @@
 
     theme → plan of the state → class → plan of the tools → a method a tool → one class → rules as invariants
 
-A model writes the parts; this module asks for them, sends a part back that cannot be used (with what is wrong, a
-bounded number of times), and puts them together. A method that stays unusable is left out and named; the rest goes
-on while enough tools remain. Tools and their schemas are read from the finished source. `load_skeleton` takes a class
-that a person wrote down the same path.
+A model writes the parts; this module asks for them, sends a part back that cannot be used (with what is
+wrong, a bounded number of times), and puts them together. A method that stays unusable is left out and
+named; the rest goes on while enough tools remain. Tools and their schemas are read from the finished
+source. `load_skeleton` takes a class that a person wrote down the same path.
 
 It does not say whether the tools do what they say: that is `audits`. It never executes generated code itself;
 `world.environment` does, elsewhere.
@@ -89,7 +89,8 @@ def build_skeleton(theme: Theme, model: Model) -> Skeleton:
 def build_skeletons(
     themes: Iterable[Theme], model: Model, *, seed: int = 0, progress: bool = True
 ) -> Records[Skeleton]:
-    """Write the classes of many themes; tools that were left out stand in `.failures`, beside themes that failed.
+    """Write the classes of many themes; tools that were left out stand in `.failures`, beside themes that
+    failed.
 
     Args:
         themes: what to build.

@@ -1,8 +1,9 @@
-"""Ask until the answer can be used: what was wrong with it goes back as `feedback`, a bounded number of times.
+"""Ask until the answer can be used: what was wrong with it goes back as `feedback`, a bounded number of
+times.
 
-`ask` sees to the form of an answer (it parses); here a stage says whether what was parsed will do: a state that
-loads, a method that has its docstring, a check that is not true at reset. Every prompt that is asked this way has a
-block `feedback`. This module judges nothing itself.
+`ask` sees to the form of an answer (it parses); here a stage says whether what was parsed will do: a state
+that loads, a method that has its docstring, a check that is not true at reset. Every prompt that is asked
+this way has a block `feedback`. This module judges nothing itself.
 """
 
 from collections.abc import Callable, Mapping

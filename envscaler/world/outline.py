@@ -1,7 +1,8 @@
-"""What the text of a class says of its world: its entities, its rules, and whether a method is fit to be a tool.
+"""What the text of a class says of its world: its entities, its rules, and whether a method is fit to be a
+tool.
 
-Static like `source`, beside which it stands: `source` reads and joins code, this module reads what a person needs to
-know about it. Nothing is executed, and nothing is said about what the code does.
+Static like `source`, beside which it stands: `source` reads and joins code, this module reads what a person
+needs to know about it. Nothing is executed, and nothing is said about what the code does.
 """
 
 import ast
@@ -19,8 +20,8 @@ _RECORDS = re.compile(r"^(?:typing\.)?(?:list|List)\[\s*['\"]?(\w+)['\"]?\s*\]$"
 def method_problem(source: str, name: str) -> str:
     """Why this source cannot be the tool `name`, in a sentence; "" when it can.
 
-    A tool is one plain function of that name with `self`, annotated parameters, a docstring that describes every
-    parameter, and at least one `return` of a value.
+    A tool is one plain function of that name with `self`, annotated parameters, a docstring that describes
+    every parameter, and at least one `return` of a value.
     """
     try:
         body = ast.parse(source).body
@@ -86,10 +87,11 @@ def _first_paragraph(lines: list[str]) -> Iterator[str]:
 
 
 def read_entities(source: str, class_name: str) -> list[Entity]:
-    """The kinds of things a state holds: one for each record type, and one for each table without a known type.
+    """The kinds of things a state holds: one for each record type, and one for each table without a known
+    type.
 
-    Record types are `TypedDict`s; a table is `self.rooms: dict[str, Room]` (or a list) in `__init__`. Descriptions
-    are the docstring of the type and the comment behind a field.
+    Record types are `TypedDict`s; a table is `self.rooms: dict[str, Room]` (or a list) in `__init__`.
+    Descriptions are the docstring of the type and the comment behind a field.
     """
     types = _record_types(source)
     tables = _tables(_class(source, class_name))
@@ -169,7 +171,10 @@ def _record_types(source: str) -> dict[str, list[Attribute]]:
             bases = [ast.unparse(base).split(".")[-1] for base in node.bases]
             if "TypedDict" in bases or any(base in types for base in bases):
                 inherited = [attribute for base in bases for attribute in types.get(base, [])]
-                types[node.name] = inherited + [_attribute(field, lines) for field in _fields(node)]
+                own = [_attribute(field, lines) for field in _fields(node)]
+                if any(k.arg == "total" and ast.unparse(k.value) == "False" for k in node.keywords):
+                    own = [a.model_copy(update={"type": f"NotRequired[{a.type}]"}) for a in own]
+                types[node.name] = inherited + own
     return types
 
 
@@ -188,7 +193,7 @@ def _attribute(field: ast.AnnAssign, lines: list[str]) -> Attribute:
 
 
 def _tables(node: ast.ClassDef) -> dict[str, str]:
-    """Name and record type of each annotated table that `__init__` sets; "" for the type where it is no name."""
+    """Name and record type of each annotated table that `__init__` sets; "" for a type that is no name."""
     tables = {}
     init = next((m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == "__init__"), None)
     for item in ast.walk(init) if init else ():
@@ -200,7 +205,7 @@ def _tables(node: ast.ClassDef) -> dict[str, str]:
 
 
 def _held(annotation: str) -> str | None:
-    """The record type of a table's annotation, "" for a table of something else, None where it is no table."""
+    """The record type in a table's annotation, "" for a table of something else, None for no table."""
     if match := _RECORD.match(annotation) or _RECORDS.match(annotation):
         return match[1]
     return "" if annotation.startswith(("dict", "Dict", "list", "List")) else None
