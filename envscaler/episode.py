@@ -15,9 +15,22 @@ from typing import Any, cast
 
 from envscaler.agent import Agent, Metered, UserSimulator, without_thoughts
 from envscaler.error import CheckError, EnvironmentLost, ModelError, ParameterError, SandboxError
-from envscaler.model import ask, prompt
+from envscaler.model import prompt
+from envscaler.model.ask import origin
+from envscaler.model.connect import connect
 from envscaler.model.request import Message, Model
-from envscaler.schema import Ending, Json, Origin, Outcome, Rollout, Scenario, Skeleton, Step, Usage
+from envscaler.schema import (
+    Ending,
+    Json,
+    Origin,
+    Outcome,
+    Rollout,
+    Scenario,
+    Skeleton,
+    Step,
+    Usage,
+    canonical,
+)
 from envscaler.scripted import function_of, tool_call
 from envscaler.world.environment import Environment
 
@@ -55,10 +68,15 @@ def roll_out(
     if limit < 1:
         raise ParameterError(f"Expected at least one step, got max_steps={limit}.")
     player = agent.prepared(scenario, seed) if hasattr(agent, "prepared") else agent
-    meter = Metered(user or ask.connect("builtin", seed=seed)) if conversation else None
+    meter = Metered(user or default_user(seed)) if conversation else None
     episode = _Episode(skeleton, scenario, player, meter, seed)
     episode.play(limit)
     return episode.rollout()
+
+
+def default_user(seed: int) -> Model:
+    """The built-in model as a user, without its wilful errors: they would be put down to the agent."""
+    return connect("builtin", seed=seed, fault_rate=0.0)
 
 
 @dataclass
@@ -117,15 +135,16 @@ class _Episode:
         """One action and what comes of it; whether the episode is over."""
         said = self.agent.act(copy.deepcopy(self.messages), copy.deepcopy(tools), seed=self.seed)
         action, usage = as_action(said, calls_so_far(self.messages))
+        action = writable(action)
         self.usage += usage
         self.messages.append(action)
         speaks = not action.get("tool_calls")
         if speaks and not self.meter:
             self.ending = "finished"
         observation, _, terminated, truncated, info = environment.step(_sent(action))
-        replies = [dict(reply) for reply in observation] if isinstance(observation, list) else []
+        replies = writable(observation) if isinstance(observation, list) else []
         self.messages.extend(replies)
-        self.trajectory.append(Step(action=action, observation=replies, diff=dict(environment.diff)))
+        self.trajectory.append(Step(action=action, observation=replies, diff=writable(environment.diff)))
         if terminated or truncated:
             return self._end("finished" if terminated else "truncated", info)
         return self._listen(environment) if speaks else False
@@ -146,7 +165,7 @@ class _Episode:
     def _ask_user(self) -> tuple[str, bool]:
         assert self.meter is not None
         turn = UserSimulator(self.meter, self.scenario.task, self.seed).speak(dialogue_of(self.messages))
-        return turn.message, turn.done
+        return writable(turn.message), turn.done
 
     def _end(self, ending: Ending, info: Mapping[str, Any]) -> bool:
         self.ending = ending
@@ -169,7 +188,7 @@ class _Episode:
             seed=self.seed,
             messages=self.messages,
             trajectory=self.trajectory,
-            final_state=self.state,
+            final_state=writable(self.state),
             outcomes=self.outcomes,
             ending=self.ending,
             cause=self.cause,
@@ -185,7 +204,7 @@ class _Episode:
         if self.meter:
             settings["user"] = self.meter.name
         # A scripted agent is its own model: it has a name, and that is all an origin asks for.
-        return ask.origin(cast(Model, model or self.agent), *steps, seed=self.seed, settings=settings)
+        return origin(cast(Model, model or self.agent), *steps, seed=self.seed, settings=settings)
 
 
 # Messages
@@ -283,6 +302,15 @@ def _shown(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
         return str(value)
+
+
+def writable(value: Json) -> Json:
+    """The value with every lone half of a surrogate pair replaced: JSON can spell one, UTF-8 files cannot hold it."""
+    try:
+        canonical(value).encode()
+    except UnicodeEncodeError:
+        return json.loads(canonical(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    return value
 
 
 def _sent(action: Message) -> Message:

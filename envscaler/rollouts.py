@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from envscaler.agent import Agent
-from envscaler.episode import roll_out
+from envscaler.episode import default_user, roll_out
 from envscaler.error import ParameterError
 from envscaler.model.request import Model
 from envscaler.parallel import run_all
@@ -66,6 +66,7 @@ def roll_out_all(
     worlds = {skeleton.id: skeleton for skeleton in skeletons}
     players = _distinct(agents)
     modes = (False, True) if conversation == "both" else (bool(conversation),)
+    speaker = (user or default_user(seed)) if True in modes else None
     known, failures = _with_skeleton(scenarios, worlds)
     plans = plan_rollouts(known, players, modes, n=n, seed=seed)
 
@@ -75,12 +76,12 @@ def roll_out_all(
             plan.scenario,
             plan.agent,
             conversation=plan.conversation,
-            user=user,
+            user=speaker,
             seed=seed,
             max_steps=max_steps,
         )
 
-    at_once = workers or max(_workers_of(player) for player in [*players, user])
+    at_once = workers or max(_workers_of(player) for player in [*players, speaker])
     rollouts = run_all(play, plans, stage="rollouts", workers=at_once, progress=progress)
     return Records(rollouts, [*failures, *rollouts.failures])
 
