@@ -1,0 +1,184 @@
+"""Whether a tool call's arguments fit the tool's schema, said so that an agent can mend them.
+
+Arguments come as a JSON text or as a dict; what does not fit is told with the argument's name, what was expected and what
+came. `True` is no integer, `2.0` is taken for the integer 2, and `nullable` (see `annotations`) admits null. Nothing is
+raised for an agent's slip, and nothing here runs a tool.
+"""
+
+import difflib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jsonschema
+from jsonschema.protocols import Validator
+
+from envscaler.schema import Json, Tool
+
+_SHOWN = 120
+"""Characters of a wrong value that are shown."""
+
+
+class ArgumentsOf:
+    """Checks the arguments of one tool; made once an environment."""
+
+    def __init__(self, tool: Tool) -> None:
+        schema = tool.parameters if isinstance(tool.parameters, dict) else {}
+        self._properties: dict[str, Any] = dict(schema.get("properties") or {})
+        self._required: list[str] = list(schema.get("required") or [])
+        self._open = bool(schema.get("additionalProperties"))
+        self._validators = {name: _validator(part) for name, part in self._properties.items()}
+
+    def read(self, arguments: Json) -> tuple[dict[str, Any], str]:
+        """The arguments as a dict, and what is wrong with them in sentences; "" when nothing is."""
+        given, wrong = _as_dict(arguments)
+        if wrong:
+            return {}, f"{wrong} {self._wanted()}"
+        problems = [self._unknown(name) for name in given if name not in self._properties and not self._open]
+        problems += [self._missing(name) for name in self._required if name not in given]
+        for name, value in given.items():
+            if (validator := self._validators.get(name)) is not None:
+                problems += [_mistyped(name, error) for error in list(validator.iter_errors(value))[:3]]
+        if problems:
+            return given, " ".join(problems)
+        return {name: _whole(value, self._properties.get(name)) for name, value in given.items()}, ""
+
+    def _unknown(self, name: str) -> str:
+        near = nearest(name, self._properties)
+        hint = f"did you mean {near}?" if near else self._wanted()
+        return f"There is no argument {shown(name)}; {hint}"
+
+    def _missing(self, name: str) -> str:
+        part = self._properties.get(name) or {}
+        told = f": {part['description']}" if isinstance(part, dict) and part.get("description") else ""
+        return f"The argument {name!r} is missing; expected {expected(part)}{told.rstrip('.')}."
+
+    def _wanted(self) -> str:
+        if not self._properties:
+            return "this tool takes no arguments."
+        optional = [name for name in self._properties if name not in self._required]
+        parts = [
+            f"{name} ({expected(self._properties[name])})"
+            for name in self._required
+            if name in self._properties
+        ]
+        parts += [f"{name} ({expected(self._properties[name])}, optional)" for name in optional]
+        return f"the arguments are {', '.join(parts)}."
+
+
+def nearest(name: str, names: Mapping[str, Any] | Sequence[str]) -> str:
+    """The names most like `name`, joined by "or"; "" when none is like it."""
+    found = difflib.get_close_matches(str(name)[:100], list(names), n=3, cutoff=0.5)
+    return " or ".join(repr(match) for match in found)
+
+
+def shown(value: Json) -> str:
+    """A value for a message, cut short."""
+    try:
+        text = json.dumps(value, ensure_ascii=True)
+    except (TypeError, ValueError, RecursionError):
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters)"
+
+
+def expected(schema: Any) -> str:
+    """A schema in a few words."""
+    if not isinstance(schema, dict):
+        return "a value"
+    if "anyOf" in schema:
+        return " or ".join(
+            expected({k: v for k, v in part.items() if k != "nullable"}) for part in schema["anyOf"]
+        )
+    kind = schema.get("type", "value")
+    words = " or ".join(kind) if isinstance(kind, list) else str(kind)
+    if schema.get("enum"):
+        words = f"one of {', '.join(map(str, schema['enum'][:12]))}"
+    if kind == "array" and isinstance(schema.get("items"), dict) and "type" in schema["items"]:
+        words = f"array of {expected(schema['items'])}"
+    return f"{words} or null" if schema.get("nullable") else words
+
+
+def _as_dict(arguments: Json) -> tuple[dict[str, Any], str]:
+    if arguments is None or arguments == "":
+        return {}, ""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            return {}, f"The arguments are not valid JSON ({str(error)[:_SHOWN]}): {shown(arguments)};"
+    if not isinstance(arguments, dict):
+        return {}, f"The arguments must be one JSON object, got {shown(arguments)};"
+    if (problem := not_json(arguments)) is not None:
+        return {}, f"The arguments cannot be written as JSON: {problem};"
+    return arguments, ""
+
+
+def _refuse(word: str) -> float:
+    raise ValueError(f"{word} is no JSON number")
+
+
+def not_json(value: Json) -> str | None:
+    """Why a value cannot travel as JSON text, or None."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        return str(error)[:_SHOWN]
+    return None
+
+
+def _mistyped(name: str, error: jsonschema.ValidationError) -> str:
+    path = "".join(f"[{part!r}]" for part in error.absolute_path)
+    came = f"{shown(error.instance)} ({_kind(error.instance)})"
+    if error.validator in ("type", "enum", "anyOf"):
+        return f"The argument {name}{path} must be {expected(_readable(error.schema))}, got {came}."
+    return f"The argument {name}{path} does not fit: {error.message[:200]}."
+
+
+def _readable(schema: Any) -> Any:
+    return {k: v for k, v in schema.items() if k != "nullable"} if isinstance(schema, dict) else schema
+
+
+def _kind(value: Json) -> str:
+    names = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    return "null" if value is None else names.get(type(value), type(value).__name__)
+
+
+def _validator(schema: Any) -> Validator | None:
+    """A validator of one argument; None where a published schema is itself no schema."""
+    if not isinstance(schema, dict):
+        return None
+    standard = _standard(schema)
+    try:
+        jsonschema.Draft202012Validator.check_schema(standard)
+    except jsonschema.SchemaError:
+        return None
+    return jsonschema.Draft202012Validator(standard)
+
+
+def _standard(schema: Any) -> Any:
+    """The schema with `nullable` in the words of JSON Schema."""
+    if isinstance(schema, list):
+        return [_standard(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: _standard(value) if key != "enum" else value for key, value in schema.items()}
+    if made.get("nullable") is not True:
+        return made
+    if "anyOf" in made:
+        made["anyOf"] = [*made["anyOf"], {"type": "null"}]
+    if isinstance(made.get("type"), str):
+        made["type"] = [made["type"], "null"]
+    if isinstance(made.get("enum"), list):
+        made["enum"] = [*made["enum"], None]
+    return made
+
+
+def _whole(value: Json, schema: Any) -> Json:
+    if not isinstance(schema, dict):
+        return value
+    if schema.get("type") == "integer" and isinstance(value, float) and math.isfinite(value):
+        return int(value)
+    if isinstance(value, list) and isinstance(schema.get("items"), dict):
+        return [_whole(item, schema["items"]) for item in value]
+    return value

@@ -1,0 +1,362 @@
+"""The processes in which generated code runs: a zygote that forks workers, and the worker itself.
+
+Started by `pool` with a clean environment; talks frames of a four-byte length and JSON, one reply to each request,
+in order. The zygote runs no generated code: it loads the allowed modules once and forks. A worker serves one
+environment or one list of checks, and is thrown away. Whatever happens in it reaches the user's process as JSON text
+only. Standard library only. Nothing here decides what a failure means; `world.environment` and `world.check` do.
+"""
+
+import builtins
+import gc
+import importlib
+import inspect
+import json
+import os
+import re
+import select
+import signal
+import socket
+import struct
+import sys
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+from envscaler.world.clock import Position, stand_ins
+from envscaler.world.sandbox import seal
+from envscaler.world.sandbox.allowed import ALLOWED, HIDDEN
+from envscaler.world.sandbox.track import LOSES, NotJson, Tracker, encode, pack, unpack
+
+LIMIT = 8 * 2**20
+"""Bytes that one frame may have."""
+FILE = "<environment>"
+"""The file name that generated code sees."""
+_loads = json.loads
+
+
+# Frames
+
+
+def receive(fd: int) -> Any:
+    """The next frame, or None at the end."""
+    head = _read(fd, 4)
+    if head is None:
+        return None
+    (length,) = struct.unpack("!I", head)
+    body = _read(fd, length) if length <= LIMIT else None
+    return None if body is None else _loads(body)
+
+
+def _read(fd: int, length: int) -> bytes | None:
+    parts: list[bytes] = []
+    while length:
+        part = os.read(fd, min(length, 1 << 20))
+        if not part:
+            return None
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)
+
+
+def send(fd: int, body: bytes) -> None:
+    """Write one frame."""
+    frame = memoryview(struct.pack("!I", len(body)) + body)
+    while frame:
+        frame = frame[os.write(fd, frame) :]
+
+
+# Generated code
+
+
+class Space:
+    """The names one piece of generated code sees: builtins, imports, and nothing shared with another piece."""
+
+    def __init__(self, position: Position) -> None:
+        self._modules: dict[str, ModuleType] = dict(stand_ins(position))
+        names = {k: v for k, v in vars(builtins).items() if k not in HIDDEN}
+        names.update(__import__=self._import, print=lambda *args, **kwargs: None)
+        self.globals: dict[str, Any] = {"__builtins__": names, "__name__": "environment"}
+
+    def _import(
+        self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    ) -> ModuleType:
+        if level or name not in ALLOWED:
+            raise ImportError(f"{name!r} cannot be imported here; allowed are {', '.join(sorted(ALLOWED))}")
+        module = self._module(name)
+        if "." in name and not fromlist:
+            return self._module(name.partition(".")[0])
+        return module
+
+    def _module(self, name: str) -> ModuleType:
+        # A copy, so that what one piece writes into a module is not seen by the next.
+        if name not in self._modules:
+            real = importlib.import_module(name)
+            copy = ModuleType(name, real.__doc__)
+            vars(copy).update({k: v for k, v in vars(real).items() if k not in ("__loader__", "__spec__")})
+            self._modules[name] = copy
+        return self._modules[name]
+
+    def run(self, source: str) -> None:
+        """Execute a source in this space."""
+        code: CodeType = compile(source, FILE, "exec", dont_inherit=True)
+        exec(code, self.globals)
+
+
+def described(error: BaseException) -> dict[str, Any]:
+    """Type, message and line of an error of generated code, whatever its `__str__` does."""
+    try:
+        message = str(error)[:500]
+    except BaseException:  # noqa: BLE001 - the error's class is generated code too
+        message = ""
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        frame: FrameType = trace.tb_frame
+        if frame.f_code.co_filename == FILE:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError):
+        line = error.lineno
+    return {"type": type(error).__name__[:100], "message": message, "line": line}
+
+
+def finished(value: Any) -> Any:
+    """What a tool returned; an `async` tool is run to its end, there being nothing to wait for."""
+    if not inspect.iscoroutine(value):
+        return value
+    try:
+        value.send(None)
+    except StopIteration as stop:
+        return stop.value
+    value.close()
+    raise RuntimeError("an async tool waited for something that never comes")
+
+
+# What a worker does
+
+
+class Worker:
+    """Answers requests about one environment, or about one list of checks."""
+
+    def __init__(self) -> None:
+        self._position = Position()
+        self._instance: Any = None
+        self._tracker: Tracker | None = None
+        self._tools: frozenset[str] = frozenset()
+        self._texts: dict[str, bytes] = {}
+
+    def answer(self, request: dict[str, Any]) -> bytes:
+        """The reply to one request, as JSON."""
+        doing = getattr(self, f"_do_{request['do']}")
+        try:
+            body = encode({"id": request["id"], "ok": True, **doing(request)})
+            if len(body) > LIMIT:
+                raise NotJson(f"the answer has {len(body):,} bytes; at most {LIMIT:,} are allowed")
+        except BaseException as error:  # noqa: BLE001 - sys.exit in a tool is the tool's fault like any other
+            if self._tracker is not None:
+                self._tracker.roll_back()
+            recycle = isinstance(error, MemoryError)
+            return encode_safely(
+                {"id": request["id"], "ok": False, "error": described(error), "recycle": recycle}
+            )
+        if request["do"] == "call" and self._tracker is not None:
+            self._tracker.commit()
+        return body
+
+    def _do_load(self, request: dict[str, Any]) -> dict[str, Any]:
+        state, key_types = request["state"], request["key_types"]
+        self._position.move(request["seed"], -1, 0.0, request["start"])
+        space = Space(self._position)
+        space.run(request["source"])
+        kind = space.globals.get(request["class_name"])
+        if not isinstance(kind, type):
+            raise TypeError(f"the source has no class {request['class_name']}")
+        values = {k: with_keys(v, key_types.get(k, [])) for k, v in state.items()}
+        self._instance = instance = construct(kind, values)
+        for name in LOSES & set(getattr(instance, "__dict__", {})) - set(values):
+            delattr(instance, name)
+        for name, value in values.items():
+            if name.startswith("__"):
+                raise ValueError(f"the state names {name!r}, which is no attribute of a state")
+            setattr(instance, name, unpack(pack(value)))
+        self._tools = frozenset(request["tools"])
+        self._tracker = Tracker(instance, frozenset(values))
+        return {"state": self._tracker.state()}
+
+    def _do_call(self, request: dict[str, Any]) -> dict[str, Any]:
+        name = request["tool"]
+        assert self._tracker is not None and name in self._tools
+        self._position.move(request["seed"], request["call"], request["slept"], request["start"])
+        kind = type(self._instance)
+        # From the class: a table of the state may carry the name of a tool.
+        method = inspect.getattr_static(kind, name).__get__(self._instance, kind)
+        reply = finished(method(**request["arguments"]))
+        return {"reply": reply, "patch": self._tracker.patch(), "slept": self._position.slept}
+
+    def _do_hold(self, request: dict[str, Any]) -> dict[str, Any]:
+        for name, value in request["values"].items():
+            self._texts[name] = pack(value)
+        return {}
+
+    def _do_judge(self, request: dict[str, Any]) -> dict[str, Any]:
+        return {"answers": [self._judge(request, names) for names in request["runs"]]}
+
+    def _judge(self, request: dict[str, Any], names: list[str]) -> dict[str, Any]:
+        # Every run gets its own names and its own copies: no check sees what another one did.
+        try:
+            self._position.move(request.get("seed", 0), 0, 0.0)
+            space = Space(self._position)
+            for name, held in request.get("globals", {}).items():
+                if name in request["source"]:
+                    space.globals[name] = unpack(self._texts[held])
+            space.run(request["source"])
+            passed = entry(space.globals, request["entry"])(*(unpack(self._texts[name]) for name in names))
+        except BaseException as error:  # noqa: BLE001 - whatever a check raises is a fact about that check
+            told = described(error)
+            return {"passed": None, "note": f"raised {told['type']}: {told['message']}"}
+        if not isinstance(passed, bool):
+            return {"passed": None, "note": f"returned {type(passed).__name__}, not a bool"}
+        return {"passed": passed, "note": ""}
+
+    def _do_test(self, request: dict[str, Any]) -> dict[str, Any]:
+        return {"leaks": seal.leaks()}
+
+
+def encode_safely(message: dict[str, Any]) -> bytes:
+    """JSON of a message whose texts may hold what UTF-8 cannot."""
+    return json.dumps(message).encode()
+
+
+def entry(names: dict[str, Any], wanted: str) -> Any:
+    """The function to call: the one of the wanted name, else the last one that was defined."""
+    if callable(names.get(wanted)):
+        return names[wanted]
+    functions = [value for value in names.values() if inspect.isfunction(value)]
+    if not functions:
+        raise NameError(f"no function {wanted} is defined")
+    return functions[-1]
+
+
+def construct(kind: type, state: dict[str, Any]) -> Any:
+    """An instance: without arguments where `__init__` needs none, else with a copy of the state."""
+    try:
+        parameters = list(inspect.signature(kind).parameters.values())
+    except ValueError:
+        parameters = []
+    free = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [p for p in parameters if p.default is p.empty and p.kind not in free]
+    return kind(unpack(pack(state))) if needed else kind()
+
+
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\Z")
+
+
+def with_keys(value: Any, types: list[str]) -> Any:
+    """A table whose keys JSON turned into text, with the keys its annotation promises."""
+    if not types or not isinstance(value, dict):
+        return value
+    whole = types[0] == "int" and all(_WHOLE.match(key) for key in value)
+    return {int(k) if whole else k: with_keys(v, types[1:]) for k, v in value.items()}
+
+
+def serve(inlet: int, outlet: int) -> None:
+    """Answer requests until the other side hangs up."""
+    worker = Worker()
+    while (request := receive(inlet)) is not None:
+        send(outlet, worker.answer(request))
+
+
+# The zygote
+
+
+def load_modules() -> None:
+    """Import what generated code may ask for, while files can still be opened."""
+    for name in sorted(ALLOWED):
+        importlib.import_module(name)
+    # Imported by others only when first used, which in a sealed worker would be too late.
+    for name in ("_strptime", "encodings.idna", "encodings.latin_1", "encodings.ascii"):
+        importlib.import_module(name)
+
+
+def zygote(fd: int) -> None:
+    """Fork a worker for each request that comes over `fd` with a descriptor; end the workers with the parent."""
+    load_modules()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.collect()
+    gc.freeze()
+    control, parent, children = socket.socket(fileno=fd), os.getppid(), set[int]()
+    control.send(json.dumps({"ready": os.getpid()}).encode())
+    while os.getppid() == parent:
+        reap(children)
+        if not select.select([control], [], [], 1.0)[0]:
+            continue
+        data, descriptors, _, _ = socket.recv_fds(control, 4096, 1)
+        if not data:
+            break
+        request = json.loads(data)
+        if request["do"] == "spawn":
+            answer = fork(control, descriptors[0], children, sealed=request["sealed"])
+        else:
+            answer = end(request["pid"], children)
+        control.send(json.dumps(answer).encode())
+    for pid in children:
+        os.kill(pid, signal.SIGKILL)
+    os._exit(0)
+
+
+def fork(control: socket.socket, channel: int, children: set[int], *, sealed: bool) -> dict[str, Any]:
+    """Fork one worker that serves `channel`."""
+    parent = os.getpid()
+    try:
+        pid = os.fork()
+    except OSError as error:
+        os.close(channel)
+        return {"error": f"fork: {error}"}
+    if pid:
+        os.close(channel)
+        children.add(pid)
+        return {"pid": pid}
+    status = 1
+    try:
+        control.close()
+        seal.die_with_parent(parent)
+        seal.limit()
+        if sealed:
+            seal.close_in()
+        serve(channel, channel)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def reap(children: set[int]) -> None:
+    """Take note of workers that have ended."""
+    while children:
+        pid, _ = os.waitpid(-1, os.WNOHANG)
+        if not pid:
+            return
+        children.discard(pid)
+
+
+def end(pid: int, children: set[int]) -> dict[str, Any]:
+    """Kill a worker of ours and wait for its end."""
+    if pid in children:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        children.discard(pid)
+    return {"ended": pid}
+
+
+def alone() -> None:
+    """Serve as a separate process over standard input and output, where there is no fork."""
+    load_modules()
+    inlet, outlet, nowhere = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(nowhere, fd)
+    if sys.platform == "win32":
+        import msvcrt
+
+        for fd in (inlet, outlet):
+            msvcrt.setmode(fd, os.O_BINARY)
+    os.close(nowhere)
+    seal.limit()
+    serve(inlet, outlet)
+    os._exit(0)
