@@ -58,6 +58,12 @@ def seed_tasks_path() -> Path:
     return root() / "data" / "tasks" / "seeds.jsonl"
 
 
+def paper_path() -> Path:
+    """The paper's published numbers; they come with the checkout and do not move with `ENVSCALER_HOME`."""
+    checkout = PACKAGE.parent / "data" / "paper.json"
+    return checkout if checkout.exists() else root() / "data" / "paper.json"
+
+
 @dataclass(frozen=True)
 class Scale:
     """How much one run makes."""

@@ -1,9 +1,9 @@
 """Widgets to look with: probes of audits, scenarios, rollouts.
 
-Each is a `VBox` over the pure functions of `view`: choose, go forward and back, read. `AuditInspector` also takes
-a person's verdict. All of it can be driven from a cell (`inspector.tool.value = "renew"`, `inspector.next()`), a
-bad value raises there, and a headless run shows the same as static HTML. No environment is executed here and no
-model is asked.
+Each is a `VBox` over the pure functions of `view`: choose, go forward and back, read. `AuditInspector` also
+takes a person's verdict. All of it can be driven from a cell (`inspector.tool.value = "renew"`,
+`inspector.next()`), a bad value raises there, and a headless run shows the same as static HTML. Nothing is
+executed here and no model is asked.
 """
 
 import json

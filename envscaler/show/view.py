@@ -1,9 +1,8 @@
 """Records as HTML: pure functions from a record to a string, for notebooks, widgets and reports.
 
-A `…_html` is a piece of a page; a `…_card` is a whole page with its style sheet, which a notebook shows
-as it is when it is the last line of a cell. All of it is escaped, and readable in light and in dark JupyterLab.
-
-What a record does not hold is not made up here, and nothing is executed or judged.
+A `…_html` is a piece of a page; a `…_card` is a whole page with its style sheet, which a notebook shows as it
+is on the last line of a cell. All of it is escaped, and readable in light and dark JupyterLab. What a record
+does not hold is not made up here, and nothing is executed or judged.
 """
 
 import ast

@@ -1,0 +1,281 @@
+"""Pictures of single stages: what merged (02), what probes say (04), what is proved (05).
+
+Each function takes records or the small frame it draws, and returns the figure; the `…_table` beside it is the table
+behind the picture. The pictures of the whole series are in `figures`.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+import pandas as pd
+
+from envscaler.error import ParameterError
+from envscaler.schema import Audit, Scenario, Skeleton, Verdict
+from envscaler.show.canvas import (
+    BAD,
+    DOUBTFUL,
+    GOOD,
+    INK,
+    OURS,
+    PAPER,
+    QUIET,
+    axes_for,
+    in_house_style,
+    say,
+    says_nothing,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+VERDICT_COLOURS = {"pass": GOOD, "warning": DOUBTFUL, "fail": BAD}
+STATUS_COLOURS = {"proved": GOOD, "unproved": DOUBTFUL, "failed": BAD}
+MOST_ROWS = 40
+
+
+# Merging themes
+
+
+@in_house_style
+def draw_dedup_curve(
+    sweep: pd.DataFrame, ax: "Axes | None" = None, *, threshold: float | None = None
+) -> "Figure":
+    """Draw how many themes stand at each merging threshold.
+
+    Args:
+        sweep: `threshold` and `themes` (or `kept`), as `MergedThemes.sweep` makes it.
+        ax: axes to draw on.
+        threshold: the one that was chosen.
+    """
+    left = sweep["themes" if "themes" in sweep else "kept"]
+    figure, (axes,) = axes_for(ax, (7, 4))
+    axes.plot(sweep["threshold"], left, marker="o", markersize=4, color=OURS)
+    axes.set(
+        xlabel="least cosine similarity of two themes that merge", ylabel="themes that stand", ylim=(0, None)
+    )
+    if threshold is None:
+        say(axes, f"From {left.min():,} to {left.max():,} themes stand, as the threshold goes")
+        return figure
+    stands = float(
+        np.interp(threshold, *sweep.assign(n=left).sort_values("threshold")[["threshold", "n"]].to_numpy().T)
+    )
+    axes.axvline(threshold, color=PAPER, linewidth=1.5)
+    axes.plot([threshold], [stands], "o", color=PAPER)
+    say(
+        axes,
+        f"At {threshold:.2f}, {stands:,.0f} of {left.max():,} themes stand",
+        "The line marks the threshold in use.",
+    )
+    return figure
+
+
+@in_house_style
+def draw_similarities(pairs: pd.DataFrame, threshold: float, ax: "Axes | None" = None) -> "Figure":
+    """Draw how similar the pairs of themes are, and where the threshold cuts.
+
+    Args:
+        pairs: a row a pair, column `similarity`.
+        threshold: the one in use.
+        ax: axes to draw on.
+    """
+    figure, (axes,) = axes_for(ax, (7, 4))
+    values = pairs["similarity"].to_numpy(dtype=float)
+    if not len(values):
+        says_nothing(axes, "No two themes are similar enough to be listed.")
+        return figure
+    # The threshold is an edge, so that no bar is on both sides of it.
+    width = 0.02
+    first = threshold - width * np.ceil(max(0.0, threshold - values.min()) / width)
+    edges = np.arange(first, max(values.max(), threshold) + width, width)
+    counts, edges = np.histogram(values, bins=edges)
+    colours = [OURS if edge >= threshold - 1e-9 else "#c9c9c9" for edge in edges[:-1]]
+    axes.bar(edges[:-1], counts, width=width, align="edge", color=colours, edgecolor="white", linewidth=0.5)
+    axes.axvline(threshold, color=PAPER, linewidth=1.5)
+    axes.set(xlabel="cosine similarity of two themes", ylabel="pairs")
+    above = int((values >= threshold).sum())
+    say(
+        axes,
+        f"{above:,} of {len(values):,} listed pairs reach the threshold of {threshold:.2f}",
+        f"The least similar of them: {values[values >= threshold].min():.3f}. Grey pairs do not merge."
+        if above
+        else "Grey pairs do not merge.",
+    )
+    return figure
+
+
+# Audits
+
+
+def probe_table(
+    audits: Audit | Iterable[Audit], skeletons: Iterable[Skeleton] = (), by: str = ""
+) -> pd.DataFrame:
+    """Probes a verdict: one row a tool, an environment or an intent, most failed first.
+
+    Args:
+        audits: one or many.
+        skeletons: give the environments' titles.
+        by: `tool`, `environment` or `intent`; by default tools of one audit, environments of many.
+
+    Raises:
+        ParameterError: `by` is none of the three.
+    """
+    many = [audits] if isinstance(audits, Audit) else list(audits)
+    by = by or ("tool" if len(many) == 1 else "environment")
+    if by not in ("tool", "environment", "intent"):
+        raise ParameterError(f"Expected by to be tool, environment or intent, got {by!r}.")
+    titles = {skeleton.id: skeleton.title for skeleton in skeletons}
+    rows = [
+        {
+            "environment": titles.get(audit.skeleton_id, audit.skeleton_id),
+            "tool": p.tool,
+            "intent": p.intent,
+            "verdict": p.verdict,
+        }
+        for audit in many
+        for p in audit.probes
+    ]
+    verdicts = list(get_args(Verdict))
+    if not rows:
+        return pd.DataFrame(columns=[by, *verdicts])
+    frame = pd.DataFrame(rows)
+    counts = pd.crosstab(frame[by], frame["verdict"]).reindex(columns=verdicts, fill_value=0)
+    order = (counts["fail"] / counts.sum(axis=1)).sort_values(ascending=False, kind="stable").index
+    return counts.loc[order].reset_index().rename_axis(columns=None)
+
+
+@in_house_style
+def draw_probe_matrix(
+    audits: Audit | Iterable[Audit] | pd.DataFrame,
+    ax: "Axes | None" = None,
+    *,
+    skeletons: Iterable[Skeleton] = (),
+    by: str = "",
+) -> "Figure":
+    """Draw verdicts against tools (of one audit) or environments (of many): counts, shaded by their share of a row.
+
+    Args:
+        audits: records, or what `probe_table` made of them.
+        ax: axes to draw on.
+        skeletons: give the environments' titles.
+        by: see `probe_table`.
+    """
+    table = audits if isinstance(audits, pd.DataFrame) else probe_table(audits, skeletons, by)
+    shown, what = table.head(MOST_ROWS), str(table.columns[0])
+    figure, (axes,) = axes_for(ax, (6.2, 1.5 + 0.27 * max(len(shown), 3)))
+    if table.empty:
+        says_nothing(axes, "There are no probes.")
+        return figure
+    counts = shown[list(VERDICT_COLOURS)].to_numpy()
+    _shaded(axes, counts, [str(name) for name in shown[what]])
+    total = table[list(VERDICT_COLOURS)].to_numpy().sum(axis=0)
+    failed = int((table["fail"] > 0).sum())
+    left = f" The {MOST_ROWS} with the most failures are shown." if len(table) > MOST_ROWS else ""
+    say(
+        axes,
+        f"{1 - total[2] / total.sum():.0%} of {total.sum():,} probes do not fail; "
+        f"failures in {failed} of {len(table)} {what}s",
+        f"Shade: share of a row.{left}",
+        room=16,
+    )
+    return figure
+
+
+def _shaded(axes: "Axes", counts: np.ndarray, names: Sequence[str]) -> None:
+    from matplotlib.colors import to_rgb
+
+    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    full = np.array([to_rgb(colour) for colour in VERDICT_COLOURS.values()])
+    # From white to the verdict's colour; never quite full, so that dark numbers stay readable.
+    axes.imshow(1 - (1 - full) * (share * 0.8)[..., None], aspect="auto")
+    for (row, column), count in np.ndenumerate(counts):
+        axes.text(
+            column, row, f"{count:,}" if count else "·", ha="center", va="center", fontsize=8.5, color=INK
+        )
+    axes.set_xticks(range(len(VERDICT_COLOURS)), list(VERDICT_COLOURS))
+    axes.set_yticks(range(len(names)), [name if len(name) <= 38 else f"{name[:37]}…" for name in names])
+    axes.xaxis.tick_top()
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+
+
+# Certificates
+
+
+def proof_table(scenarios: Iterable[Scenario]) -> pd.DataFrame:
+    """One row a scenario and trial of its certificate: status, figure, detail."""
+    rows = [
+        (scenario.id, proof.name, proof.status, proof.figure, proof.detail)
+        for scenario in scenarios
+        if scenario.certificate
+        for proof in scenario.certificate.proofs
+    ]
+    return pd.DataFrame(rows, columns=["scenario_id", "trial", "status", "figure", "detail"])
+
+
+@in_house_style
+def draw_certificate(scenarios: Iterable[Scenario], ax: "Axes | None" = None) -> "Figure":
+    """Draw what is proved: a row a trial, a column a scenario, and how many scenarios each trial proves."""
+    many = list(scenarios)
+    table = proof_table(many)
+    figure, (axes,) = axes_for(ax, (9, 1.7 + 0.34 * max(table["trial"].nunique(), 2)))
+    if table.empty:
+        says_nothing(axes, "No scenario has a certificate.")
+        return figure
+    order = list(STATUS_COLOURS)
+    codes = table.assign(code=table["status"].map(order.index)).pivot_table(
+        index="trial", columns="scenario_id", values="code", aggfunc="max", sort=False
+    )
+    _statuses(axes, codes)
+    certified = [s.certificate for s in many if s.certificate]
+    valid = sum(certificate.valid for certificate in certified)
+    without = len(many) - len(certified)
+    say(
+        axes,
+        f"{valid:,} of {len(certified):,} certificates prove all they tried{_weakest(table)}",
+        "A column is a scenario; the number is how many scenarios a trial proves."
+        + (f" {without:,} scenarios were not certified." if without else ""),
+        room=20,
+    )
+    return figure
+
+
+def _weakest(table: pd.DataFrame) -> str:
+    against = table[table["status"] != "proved"]["trial"].value_counts()
+    return f"; most often missing: {against.index[0]} ({against.iloc[0]:,})" if len(against) else ""
+
+
+def _statuses(axes: "Axes", codes: pd.DataFrame) -> None:
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    axes.imshow(
+        codes.to_numpy(),
+        aspect="auto",
+        cmap=ListedColormap(list(STATUS_COLOURS.values())),
+        vmin=0,
+        vmax=2,
+        interpolation="none",
+    )
+    if codes.shape[1] <= 80:
+        axes.set_xticks(np.arange(codes.shape[1] + 1) - 0.5, minor=True)
+        axes.grid(True, which="minor", axis="x", color="white", linewidth=1.2)
+    axes.set_yticks(range(len(codes)), list(codes.index))
+    axes.set_yticks(np.arange(len(codes) + 1) - 0.5, minor=True)
+    axes.grid(True, which="minor", axis="y", color="white", linewidth=2)
+    axes.grid(False, which="major")
+    axes.tick_params(which="minor", length=0)
+    axes.set_xticks([])
+    axes.spines[:].set_visible(False)
+    for row, proved in enumerate((codes == 0).sum(axis=1)):
+        axes.text(
+            codes.shape[1] - 0.3,
+            row,
+            f"{proved:,} of {codes.iloc[row].notna().sum():,}",
+            va="center",
+            fontsize=8.5,
+            color=QUIET,
+        )
+    handles = [Patch(color=colour, label=status) for status, colour in STATUS_COLOURS.items()]
+    axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2)
