@@ -232,7 +232,7 @@ def pick_themes(
     Args:
         themes: usually what `merge_themes` gave; its vectors are then used again.
         encoder: encodes themes that have no vectors yet.
-        n: how many to choose.
+        n: how many to choose; k-means finds fewer where themes coincide.
         by: `kmeans` takes the theme nearest each of n centres, as the paper does: it spreads over all worlds.
             `merged` takes those that most tasks ask for, the order of the merged themes deciding among
             equals.
@@ -322,12 +322,10 @@ def _with_tasks(group: Sequence[Theme]) -> Theme:
 
 
 def _unite(distinct: Sequence[Theme], kept_by: np.ndarray) -> list[Theme]:
-    groups: dict[int, list[Theme]] = {
-        int(row): [distinct[row]] for row in np.flatnonzero(kept_by == np.arange(len(distinct)))
-    }
-    for row, kept in enumerate(kept_by):
-        if row != kept:
-            groups[int(kept)].append(distinct[row])
+    groups: dict[int, list[Theme]] = {}
+    for row, kept in enumerate(kept_by.tolist()):
+        # A better theme stands before those that merge into it, so it comes first in its group.
+        groups.setdefault(kept, []).append(distinct[row])
     return [_with_tasks(group) for group in groups.values()]
 
 
