@@ -1,9 +1,10 @@
 """Types of Python annotations as JSON schemas that OpenAI and Gemini both take, read off the syntax tree.
 
-A value that may be None is written `{"type": T, "nullable": true}`: Gemini's function declarations follow OpenAPI 3.0,
-where `type` is one word (a list of types fails the whole request) and `nullable` is the way to say it; OpenAI reads the
-type and passes over the word. Every schema has a type or typed alternatives, and every array says what is in it, since
-one bare array makes a provider refuse all tools. The arguments' validator (`arguments`) honours `nullable`. Nothing is executed.
+A value that may be None is written `{"type": T, "nullable": true}`: Gemini's function declarations follow
+OpenAPI 3.0, where `type` is one word (a list of types fails the whole request) and `nullable` is the way to
+say it; OpenAI reads the type and passes over the word. Every schema has a type or typed alternatives, and
+every array says what is in it, since one bare array makes a provider refuse all tools. The arguments'
+validator (`arguments`) honours `nullable`. Nothing is executed.
 """
 
 import ast
@@ -16,10 +17,10 @@ _PLAIN = {
     "date": "string", "datetime": "string", "time": "string", "UUID": "string", "Number": "number", "complex": "string",
 }  # fmt: skip
 _ARRAYS = frozenset(
-    "list List Sequence MutableSequence Iterable Collection set Set FrozenSet frozenset tuple Tuple deque".split()
+    "list List Sequence MutableSequence Iterable Collection set Set FrozenSet frozenset tuple Tuple deque".split()  # noqa: SIM905
 )
-_OBJECTS = frozenset("dict Dict Mapping MutableMapping OrderedDict DefaultDict defaultdict Counter".split())
-_WRAPPERS = frozenset("Annotated Final Required NotRequired ReadOnly ClassVar".split())
+_OBJECTS = frozenset("dict Dict Mapping MutableMapping OrderedDict DefaultDict defaultdict Counter".split())  # noqa: SIM905
+_WRAPPERS = frozenset("Annotated Final Required NotRequired ReadOnly ClassVar".split())  # noqa: SIM905
 _DEEPEST = 6
 """Levels to which record types are unfolded; types that name themselves end there."""
 

@@ -1,8 +1,8 @@
 """Whether a tool call's arguments fit the tool's schema, said so that an agent can mend them.
 
-Arguments come as a JSON text or as a dict; what does not fit is told with the argument's name, what was expected and what
-came. `True` is no integer, `2.0` is taken for the integer 2, and `nullable` (see `annotations`) admits null. Nothing is
-raised for an agent's slip, and nothing here runs a tool.
+Arguments come as a JSON text or as a dict; what does not fit is told with the argument's name, what was
+expected and what came. `True` is no integer, `2.0` is taken for the integer 2, and `nullable` (see
+`annotations`) admits null. Nothing is raised for an agent's slip, and nothing here runs a tool.
 """
 
 import difflib

@@ -1,11 +1,12 @@
 """Virtual time, ids and chance: what makes the same seed give the same bytes.
 
-Generated code asks for `datetime`, `time`, `uuid`, `random` or `secrets` and is handed the stand-ins made here. They
-answer from a position (seed, call number) and never from the machine, so an episode that is replayed, restored from a
-snapshot or forked goes on with the same times, ids and draws. The worker process installs them through its own
-`__import__`; this module therefore imports the standard library only.
+Generated code asks for `datetime`, `time`, `uuid`, `random` or `secrets` and is handed the stand-ins made
+here. They answer from a position (seed, call number) and never from the machine, so an episode that is
+replayed, restored from a snapshot or forked goes on with the same times, ids and draws. The worker process
+installs them through its own `__import__`; this module therefore imports the standard library only.
 
-It does not guard anything: code that reaches the real modules some other way is stopped by the seal, not here.
+It does not guard anything: code that reaches the real modules some other way is stopped by the seal, not
+here.
 """
 
 import base64

@@ -1,9 +1,10 @@
 """Which methods of a class may change its state, read off the syntax tree, careful to miss nothing common.
 
-A value is *live* when it is part of the state (`self.rooms[i]`), and a *holder* when it is new but holds live things
-(`[r for r in self.rooms.values()]`): writing into the first changes the state, writing into the second does not, taking
-something out of the second gives something live. Statements are followed in order, branches are joined, helpers are followed
-by name. What is found is a claim about text; `world.referee` finds out by running.
+A value is *live* when it is part of the state (`self.rooms[i]`), and a *holder* when it is new but holds live
+things (`[r for r in self.rooms.values()]`): writing into the first changes the state, writing into the second
+does not, taking something out of the second gives something live. Statements are followed in order, branches
+are joined, helpers are followed by name. What is found is a claim about text; `world.referee` finds out by
+running.
 """
 
 import ast
@@ -16,16 +17,16 @@ NEW, HOLDER, LIVE = 0, 1, 2
 
 _CHANGE = frozenset(
     "append appendleft extend insert remove pop popleft popitem clear update setdefault add discard sort reverse "
-    "__setitem__ __delitem__ difference_update intersection_update subtract move_to_end rotate".split()
+    "__setitem__ __delitem__ difference_update intersection_update subtract move_to_end rotate".split()  # noqa: SIM905
 )
-_TAKE = frozenset("get pop popleft popitem setdefault __getitem__".split())
-_VIEW = frozenset("values items keys copy elements most_common".split())
+_TAKE = frozenset("get pop popleft popitem setdefault __getitem__".split())  # noqa: SIM905
+_VIEW = frozenset("values items keys copy elements most_common".split())  # noqa: SIM905
 _COLLECT = frozenset(
-    "list sorted tuple reversed enumerate zip filter map iter dict set frozenset copy defaultdict".split()
+    "list sorted tuple reversed enumerate zip filter map iter dict set frozenset copy defaultdict".split()  # noqa: SIM905
 )
-_PICK = frozenset("next min max".split())
+_PICK = frozenset("next min max".split())  # noqa: SIM905
 _FIRST_ARGUMENT = frozenset(
-    "setattr delattr heappush heappop heapify insort insort_left insort_right shuffle".split()
+    "setattr delattr heappush heappop heapify insort insort_left insort_right shuffle".split()  # noqa: SIM905
 )
 
 

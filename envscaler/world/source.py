@@ -1,9 +1,10 @@
 """Reading and joining the source of an environment, by its syntax tree alone: nothing here is ever executed.
 
-A class comes in as text, written by a model or by a person. This module finds its parts (`parse_class`), turns its public
-methods into tool schemas (`read_tools`; the types are read in `annotations`, the effects in `effects`), joins a class and
-methods that were written one by one (`assemble`, `replace_method`), and lists what looks wrong (`lint`, which is a hint
-and no boundary: the sandbox is the boundary). It does not judge what the code does.
+A class comes in as text, written by a model or by a person. This module finds its parts (`parse_class`),
+turns its public methods into tool schemas (`read_tools`; the types are read in `annotations`, the effects in
+`effects`), joins a class and methods that were written one by one (`assemble`, `replace_method`), and lists
+what looks wrong (`lint`, which is a hint and no boundary: the sandbox is the boundary). It does not judge
+what the code does.
 """
 
 import ast
@@ -265,7 +266,7 @@ def assemble(class_source: str, methods: Sequence[str]) -> str:
         more, functions_found = _read_method(text, place)
         imports += more
         parts += functions_found
-    new = {name: text for name, text in parts}
+    new = dict(parts)
     return _joined(class_source, tree, node, imports, new)
 
 

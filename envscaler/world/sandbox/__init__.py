@@ -1,12 +1,13 @@
 """Where generated code runs, and nowhere else: processes that are handed JSON and give back JSON.
 
-What is covered, when `sealed` (x86-64 Linux whose kernel lets a process install a seccomp filter): no file, process,
-program, socket, signal or other user's memory can be reached; memory is limited; the parent's deadline stops loops; the
-parent never unpickles or executes anything that comes back. What is covered otherwise (`process`): the deadline, the
-memory limit where the system has one, and that a crash takes nothing along; files and network stay open to the code.
+What is covered, when `sealed` (x86-64 Linux whose kernel lets a process install a seccomp filter): no file,
+process, program, socket, signal or other user's memory can be reached; memory is limited; the parent's
+deadline stops loops; the parent never unpickles or executes anything that comes back. What is covered
+otherwise (`process`): the deadline, the memory limit where the system has one, and that a crash takes nothing
+along; files and network stay open to the code.
 
-What is not covered: bugs of the kernel, and code that tampers with its own worker, which is why rewards never come
-from an environment's worker.
+What is not covered: bugs of the kernel, and code that tampers with its own worker, which is why rewards never
+come from an environment's worker.
 """
 
 from envscaler.world.sandbox.pool import Isolation, Worker, WorkerLost, isolation_in_use, start_worker

@@ -1,12 +1,13 @@
 """What generated code may import and which builtins it does not get: one list for the lint and for the worker.
 
-Standard library only, since the worker reads it. It is a rule for honest code; the seal is what holds the rest.
+Standard library only, since the worker reads it. It is a rule for honest code; the seal is what holds the
+rest.
 """
 
 ALLOWED = frozenset(
     "__future__ abc base64 bisect calendar collections collections.abc copy dataclasses datetime decimal enum "
     "fractions functools hashlib heapq itertools json math numbers operator random re secrets statistics string "
-    "textwrap time types typing unicodedata uuid warnings zoneinfo".split()
+    "textwrap time types typing unicodedata uuid warnings zoneinfo".split()  # noqa: SIM905
 )
 """Modules that generated code may import."""
 

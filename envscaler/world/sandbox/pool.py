@@ -1,9 +1,10 @@
 """Starting, asking and ending workers, from the user's process.
 
-One zygote process serves the whole Python process: it is started by executing a fresh interpreter (never by forking this
-one, which may hold threads, a CUDA context or a notebook's event loop) and forks a worker in about two milliseconds. Where
-there is no fork, each worker is an interpreter of its own. Any thread may start a worker; one worker belongs to one thread
-at a time. Answers are size-limited, strictly parsed, and matched to their request; a worker that breaks a rule is killed.
+One zygote process serves the whole Python process: it is started by executing a fresh interpreter (never by
+forking this one, which may hold threads, a CUDA context or a notebook's event loop) and forks a worker in
+about two milliseconds. Where there is no fork, each worker is an interpreter of its own. Any thread may start
+a worker; one worker belongs to one thread at a time. Answers are size-limited, strictly parsed, and matched
+to their request; a worker that breaks a rule is killed.
 
 This module knows neither environments nor checks, and starts nothing at import.
 """
@@ -283,7 +284,12 @@ class PipeChannel:
     def exchange(self, frame: bytes, timeout: float) -> bytes:
         """Send one frame and wait for the body of the answer; a timer ends a worker that is late."""
         late = threading.Event()
-        timer = threading.Timer(timeout, lambda: (late.set(), self._process.kill()))
+
+        def stop() -> None:
+            late.set()
+            self._process.kill()
+
+        timer = threading.Timer(timeout, stop)
         timer.daemon = True
         timer.start()
         try:
@@ -326,7 +332,7 @@ def _interpreter(what: str, argument: str, **options: Any) -> "subprocess.Popen[
         raise SandboxError(
             "Expected a Python interpreter to run generated code in, but sys.executable is empty."
         )
-    quiet = {name: subprocess.DEVNULL for name in ("stdin", "stdout", "stderr") if name not in options}
+    quiet = {name: subprocess.DEVNULL for name in ("stdin", "stdout", "stderr")}
     kept = {
         k: os.environ[k] for k in ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if k in os.environ
     }
@@ -335,7 +341,7 @@ def _interpreter(what: str, argument: str, **options: Any) -> "subprocess.Popen[
     try:
         # A session of its own: Ctrl-C in a terminal goes to the user's process alone.
         return subprocess.Popen(
-            command, env=environment, cwd=os.path.abspath(os.sep), start_new_session=True, **quiet, **options
+            command, env=environment, cwd=_ROOT.anchor, start_new_session=True, **(quiet | options)
         )
     except OSError as error:
         raise SandboxError(f"A separate Python process could not be started: {error}.") from None

@@ -1,12 +1,13 @@
 """The seal of a worker process: limits, Landlock and a seccomp allow-list, by ctypes alone.
 
-`close_in()` is called in a freshly forked worker before any generated code is loaded. What is covered afterwards: no
-file can be opened, no process or thread started, no program run, no socket made, no signal sent, no limit raised; memory
-is limited. What is not covered: CPU time and wall time (the parent's deadline and SIGKILL do that), tampering inside the
-worker itself (nothing in it is trusted), and bugs of the kernel behind the forty-odd calls that stay open.
+`close_in()` is called in a freshly forked worker before any generated code is loaded. What is covered
+afterwards: no file can be opened, no process or thread started, no program run, no socket made, no signal
+sent, no limit raised; memory is limited. What is not covered: CPU time and wall time (the parent's deadline
+and SIGKILL do that), tampering inside the worker itself (nothing in it is trusted), and bugs of the kernel
+behind the forty-odd calls that stay open.
 
-x86-64 Linux only; elsewhere `available()` is false and callers fall back to a separate process without a seal. Nothing
-here is imported by the user's process except for the list of what a seal must stop.
+x86-64 Linux only; elsewhere `available()` is false and callers fall back to a separate process without a
+seal. Nothing here is imported by the user's process except for the list of what a seal must stop.
 """
 
 import ctypes

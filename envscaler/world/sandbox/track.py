@@ -1,9 +1,10 @@
 """What changed in an environment's state, found cheaply, inside the worker.
 
-An environment's state is its public instance attributes, as JSON. `Tracker` keeps every attribute as bytes; after a call
-one pass over the bytes tells which attributes changed, and only inside those are records compared. The same bytes
-put everything back when a call fails. Standard library only, for the worker; the parent keeps its own mirror of the state
-and applies the patches that this module writes. It does not judge whether a change was right.
+An environment's state is its public instance attributes, as JSON. `Tracker` keeps every attribute as bytes;
+after a call one pass over the bytes tells which attributes changed, and only inside those are records
+compared. The same bytes put everything back when a call fails. Standard library only, for the worker; the
+parent keeps its own mirror of the state and applies the patches that this module writes. It does not judge
+whether a change was right.
 """
 
 import json

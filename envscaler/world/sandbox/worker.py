@@ -1,9 +1,10 @@
 """The processes in which generated code runs: a zygote that forks workers, and the worker itself.
 
-Started by `pool` with a clean environment; talks frames of a four-byte length and JSON, one reply to each request,
-in order. The zygote runs no generated code: it loads the allowed modules once and forks. A worker serves one
-environment or one list of checks, and is thrown away. Whatever happens in it reaches the user's process as JSON text
-only. Standard library only. Nothing here decides what a failure means; `world.environment` and `world.check` do.
+Started by `pool` with a clean environment; talks frames of a four-byte length and JSON, one reply to each
+request, in order. The zygote runs no generated code: it loads the allowed modules once and forks. A worker
+serves one environment or one list of checks, and is thrown away. Whatever happens in it reaches the user's
+process as JSON text only. Standard library only. Nothing here decides what a failure means;
+`world.environment` and `world.check` do.
 """
 
 import builtins

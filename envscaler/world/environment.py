@@ -1,0 +1,452 @@
+"""An environment: a skeleton with a state, behind `reset` and `step`, its code running in a process of its own.
+
+Gymnasium's words: `reset(seed=…) -> (observation, info)`, `step(action) -> (observation, reward, terminated,
+truncated, info)`. An action is one assistant message; the calls in it run in order; a step is one action. An
+agent's slip (an unknown tool, a wrong argument, broken JSON, no message at all) is an observation it can mend
+and never an end. A tool that raises is undone and reported as the environment's fault. A hang or crash is
+undone in a new worker; the third one raises `EnvironmentLost`. The reward is 0.0 until the end, and None,
+never 0, where a check broke.
+
+The worker holds the live object; this side holds a mirror of its state as JSON, brought up to date after
+every call (see `change` for the diff's grammar). The agent sees replies only: neither checks nor witness nor
+the state beyond its tools. This module knows no user and no model; `episode` does.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from envscaler.error import EnvironmentLost, ParameterError, ResetNeeded, SourceError
+from envscaler.schema import Json, Outcome, Scenario, Skeleton
+from envscaler.world import clock
+from envscaler.world.action import read_action
+from envscaler.world.arguments import ArgumentsOf, nearest, not_json
+from envscaler.world.change import Diff, State, apply, copied, diff
+from envscaler.world.check import RewardMode, grade, reward
+from envscaler.world.sandbox import Isolation, Worker, WorkerLost, start_worker
+from envscaler.world.source import parse_class
+
+log = logging.getLogger(__name__)
+
+StepResult = tuple[Json, float | None, bool, bool, dict[str, Any]]
+MOST_LOSSES = 3
+"""Hangs and crashes of one episode after which it is given up."""
+_LOADING = 10.0
+"""Seconds that loading a class may take."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All there is to an episode at one moment, to return to or to fork from."""
+
+    state: State
+    """The state; never handed out, so never changed."""
+    seed: int
+    """Seed of times, ids and draws."""
+    calls: int
+    """Calls that reached a tool."""
+    slept: float
+    """Virtual seconds slept."""
+    steps: int
+    """Actions taken."""
+    ended: bool
+    """Whether the episode is over."""
+    losses: int = 0
+    """Hangs and crashes so far."""
+
+
+class Environment:
+    """A skeleton with a state, behind Gymnasium's `reset` and `step`; used by one thread at a time."""
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        scenario_or_state: Scenario | Mapping[str, Json] | None = None,
+        *,
+        seed: int = 0,
+        max_steps: int = 30,
+        timeout: float = 2.0,
+        isolation: Isolation = "auto",
+        conversation: bool = False,
+        reward: RewardMode = "default",
+        start: float = clock.START,
+    ) -> None:
+        """Nothing runs before `reset` or the first use.
+
+        Args:
+            skeleton: the class and its tools.
+            scenario_or_state: a scenario, or a bare state without task and checks; None for the class's own empty state.
+            seed: of times, ids and draws, until `reset` gives another one.
+            max_steps: actions after which the episode is truncated.
+            timeout: seconds a tool or a check may take.
+            isolation: `sealed`, `process`, or `auto` for the best there is.
+            conversation: whether a message without tool calls goes to a user instead of ending the episode.
+            reward: how outcomes are paid; see `check.reward`.
+            start: second (UTC, since 1970) at which the episode begins.
+        """
+        if max_steps < 1 or not timeout > 0:
+            raise ParameterError(f"Expected max_steps and timeout above 0, got {max_steps} and {timeout}.")
+        self._skeleton = skeleton
+        self._scenario = scenario_or_state if isinstance(scenario_or_state, Scenario) else None
+        self._given: State = _checked_state(scenario_or_state)
+        self._seed, self._start = int(seed), float(start)
+        self._max_steps, self._timeout, self._isolation = max_steps, float(timeout), isolation
+        self._conversation, self._reward = conversation, reward
+        self._tools = {tool.name: tool for tool in skeleton.tools}
+        self._arguments: dict[str, ArgumentsOf] = {}
+        self._key_types = parse_class(skeleton.source, skeleton.class_name).key_types
+        self._worker: Worker | None = None
+        self._initial: State | None = None
+        self._mirror: State = {}
+        self._begun = False
+        self._diff: Diff = {}
+        self._faults: list[dict[str, Json]] = []
+        self._calls = self._steps = self._losses = 0
+        self._slept = 0.0
+        self._ended = False
+
+    # Gymnasium's two verbs, and the end of a conversation
+
+    def reset(self, *, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        """Begin an episode in a fresh worker; the observation is the task.
+
+        Raises:
+            SourceError: the class cannot be loaded with this state.
+        """
+        if seed is not None and int(seed) != self._seed:
+            # `__init__` may draw too, so another seed can mean another beginning.
+            self._seed, self._initial = int(seed), None
+        self._drop_worker()
+        self._calls = self._steps = self._losses = 0
+        self._slept, self._ended, self._begun = 0.0, False, False
+        self._diff, self._faults = {}, []
+        self._begin()
+        return self._task, {"seed": self._seed, "max_steps": self._max_steps}
+
+    def step(self, action: Json) -> StepResult:
+        """Do one assistant message (OpenAI form) and say what came of it.
+
+        Raises:
+            ResetNeeded: before `reset`, or after the end.
+            EnvironmentLost: the third hang or crash.
+        """
+        self._must_run()
+        self._steps += 1
+        self._diff, self._faults = {}, []
+        message = read_action(action)
+        # One call brings its own diff; those of several would have to be merged, so the states are compared.
+        before = copied(self._mirror) if len(message.calls) > 1 else None
+        observation = [
+            {
+                "role": "tool",
+                "tool_call_id": c.id,
+                "content": _text(self._answer(c.name, c.arguments, c.problem)),
+            }
+            for c in message.calls
+        ]
+        if before is not None:
+            self._diff = diff(before, self._mirror)
+        terminated = message.says_done and not self._conversation
+        truncated = not terminated and self._steps >= self._max_steps
+        return self._result(observation, terminated=terminated, truncated=truncated)
+
+    def finish(self) -> StepResult:
+        """End the episode from outside, as when the user hangs up, and grade it."""
+        self._must_run()
+        self._diff, self._faults = {}, []
+        return self._result([], terminated=True, truncated=False)
+
+    def call(self, name: str, arguments: Json = None) -> Json:
+        """Make one call outside the count of steps, as a notebook or a witness does; return its reply.
+
+        Raises:
+            ResetNeeded: after the end of the episode.
+            EnvironmentLost: the third hang or crash.
+        """
+        self._begin()
+        self._must_run()
+        self._diff, self._faults = {}, []
+        return self._answer(name, arguments, "")
+
+    # What can be seen
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tools in OpenAI form, fresh copies."""
+        return [
+            {
+                "type": "function",
+                "function": {
+                    "name": t.name,
+                    "description": t.description,
+                    "parameters": copied(t.parameters),
+                },
+            }
+            for t in self._tools.values()
+        ]
+
+    @property
+    def state(self) -> State:
+        """The state, a fresh copy."""
+        self._begin()
+        return copied(self._mirror)
+
+    @property
+    def initial_state(self) -> State:
+        """The state at reset, a fresh copy; it has what the class adds to the state it was given."""
+        self._begin()
+        return copied(self._initial)
+
+    @property
+    def diff(self) -> Diff:
+        """What the last step or call changed, a fresh copy."""
+        return copied(self._diff)
+
+    @property
+    def faults(self) -> list[dict[str, Json]]:
+        """What went wrong in the environment, not in the agent, during the last step or call."""
+        return copied(self._faults)
+
+    # Going back, and splitting
+
+    def snapshot(self) -> Snapshot:
+        """This moment, to `restore` here or in a fork."""
+        self._begin()
+        return Snapshot(
+            copied(self._mirror), self._seed, self._calls, self._slept, self._steps, self._ended, self._losses
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a moment; the episode goes on from there with the same times, ids and draws as before."""
+        self._begin()
+        self._drop_worker()
+        self._mirror = copied(snapshot.state)
+        self._seed, self._calls, self._slept = snapshot.seed, snapshot.calls, snapshot.slept
+        self._steps, self._ended, self._losses = snapshot.steps, snapshot.ended, snapshot.losses
+        self._diff, self._faults = {}, []
+
+    def fork(self) -> "Environment":
+        """An independent environment that stands where this one stands."""
+        other = Environment(
+            self._skeleton,
+            self._scenario or self._given,
+            seed=self._seed,
+            max_steps=self._max_steps,
+            timeout=self._timeout,
+            isolation=self._isolation,
+            conversation=self._conversation,
+            reward=self._reward,
+            start=self._start,
+        )
+        self._begin()
+        other._initial, other._begun = copied(self._initial), True
+        other.restore(self.snapshot())
+        return other
+
+    def close(self) -> None:
+        """End the worker; the state stays readable. Safe to call twice."""
+        self._drop_worker()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        where = "not begun" if not self._begun else "ended" if self._ended else f"step {self._steps}"
+        return f"<Environment {self._skeleton.class_name}: {len(self._tools)} tools, {where}>"
+
+    # One call
+
+    def _answer(self, name: str, arguments: Json, problem: str) -> Json:
+        """The reply to one call, whatever it is."""
+        if problem:
+            return _refusal(problem)
+        if not isinstance(name, str) or name not in self._tools:
+            return _refusal(f"There is no tool {_quoted(name)}.{self._near(name)}")
+        if name not in self._arguments:
+            self._arguments[name] = ArgumentsOf(self._tools[name])
+        given, wrong = self._arguments[name].read(arguments)
+        return _refusal(f"{name}: {wrong}") if wrong else self._run(name, given)
+
+    def _near(self, name: Json) -> str:
+        near = nearest(name, list(self._tools)) if isinstance(name, str) else ""
+        return f" Did you mean {near}?" if near else f" The tools are {', '.join(self._tools)}."
+
+    def _run(self, name: str, arguments: dict[str, Any]) -> Json:
+        try:
+            worker = self._ready()
+            answer = worker.ask(
+                "call", timeout=self._timeout, tool=name, arguments=arguments, **self._position()
+            )
+            if answer["ok"]:
+                return self._take(answer)
+        except WorkerLost as lost:
+            return self._lose(name, lost)
+        error = _told(answer.get("error"))
+        if answer.get("recycle"):
+            self._drop_worker()
+        self._fault("raised", name, **error)
+        self._calls += 1
+        return _refusal(f"{name} failed inside the environment ({error['error']}); nothing was changed.")
+
+    def _take(self, answer: dict[str, Any]) -> Json:
+        """Bring the mirror up to date with an answer; one that cannot be true is a crash."""
+        try:
+            changed = apply(self._mirror, answer["patch"])
+            self._slept = max(self._slept, float(answer["slept"]))
+            reply = answer["reply"]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            # Only a worker that was tampered with says such things; the mirror may be half changed.
+            raise EnvironmentLost(
+                f"The environment's worker reported an impossible change: {error!r}."
+            ) from None
+        self._diff = changed
+        self._calls += 1
+        return reply
+
+    def _lose(self, name: str, lost: WorkerLost) -> Json:
+        """The worker is gone; the mirror still holds the state before the call, and a new worker will get it."""
+        self._drop_worker()
+        self._losses += 1
+        self._calls += 1
+        self._fault("timed out" if lost.reason == "time" else "crashed", name, error=str(lost), line=None)
+        log.info("%s.%s was lost: %s", self._skeleton.class_name, name, lost)
+        if self._losses >= MOST_LOSSES:
+            raise EnvironmentLost(
+                f"{self._skeleton.class_name} hung or crashed {self._losses} times, last in {name} ({lost}); "
+                "the episode is given up."
+            )
+        said = f"did not answer within {self._timeout:g} s" if lost.reason == "time" else "crashed"
+        return _refusal(f"{name} {said} and was stopped; nothing was changed.")
+
+    def _fault(self, kind: str, tool: str, **told: Json) -> None:
+        self._faults.append({"kind": kind, "tool": tool, **told})
+
+    # The worker
+
+    def _must_run(self) -> None:
+        if not self._begun:
+            raise ResetNeeded("Expected reset() before the first step.")
+        if self._ended:
+            raise ResetNeeded("The episode has ended; call reset() to begin another one.")
+
+    def _begin(self) -> None:
+        if self._begun:
+            return
+        if self._initial is None:
+            self._worker, self._initial = self._load(self._given)
+        self._mirror = copied(self._initial)
+        self._begun = True
+
+    def _ready(self) -> Worker:
+        if self._worker is None or not self._worker.alive:
+            try:
+                self._worker, state = self._load(self._mirror)
+            except SourceError as error:
+                raise EnvironmentLost(f"The state could not be restored: {error}") from None
+            # What `__init__` adds of itself is in the mirror already, unless a tool has taken it away.
+            for name in state:
+                self._mirror.setdefault(name, state[name])
+        return self._worker
+
+    def _load(self, state: State) -> tuple[Worker, State]:
+        worker = start_worker(self._isolation)
+        try:
+            answer = worker.ask(
+                "load",
+                timeout=max(_LOADING, self._timeout),
+                source=self._skeleton.source,
+                class_name=self._skeleton.class_name,
+                state=state,
+                key_types=self._key_types,
+                tools=list(self._tools),
+                seed=self._seed,
+                start=self._start,
+            )
+        except WorkerLost as lost:
+            raise SourceError(f"{self._skeleton.class_name} could not be loaded: {lost}.") from None
+        if not answer["ok"] or not isinstance(answer.get("state"), dict):
+            worker.close()
+            told = _told(answer.get("error"))
+            raise SourceError(
+                f"{self._skeleton.class_name} could not be loaded: line {told['line']}: {told['error']}."
+            )
+        return worker, answer["state"]
+
+    def _position(self) -> dict[str, Any]:
+        return {"seed": self._seed, "call": self._calls, "slept": self._slept, "start": self._start}
+
+    def _drop_worker(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
+        self._worker = None
+
+    # The end
+
+    @property
+    def _task(self) -> str:
+        return self._scenario.task if self._scenario else ""
+
+    def _result(self, observation: Json, *, terminated: bool, truncated: bool) -> StepResult:
+        info: dict[str, Any] = {
+            "step": self._steps,
+            "calls": self._calls,
+            "diff": self.diff,
+            "faults": self.faults,
+        }
+        if not (terminated or truncated):
+            return observation, 0.0, False, False, info
+        self._ended = True
+        self._drop_worker()
+        outcomes = self._grade()
+        info.update(outcomes=outcomes, final_state=copied(self._mirror))
+        return observation, self._pay(outcomes, truncated), terminated, truncated, info
+
+    def _grade(self) -> list[Outcome]:
+        if self._scenario is None:
+            return []
+        return grade(
+            self._scenario.checks,
+            self._initial or {},
+            self._mirror,
+            self._scenario.may_change,
+            timeout=self._timeout,
+            isolation=self._isolation,
+        )
+
+    def _pay(self, outcomes: list[Outcome], truncated: bool) -> float | None:
+        if self._scenario is None:
+            return 0.0
+        # The published rule pays nothing for an episode that was cut off.
+        return 0.0 if self._reward == "paper" and truncated else reward(outcomes, self._reward)
+
+
+def _checked_state(given: Scenario | Mapping[str, Json] | None) -> State:
+    state = given.initial_state if isinstance(given, Scenario) else dict(given or {})
+    if (problem := not_json(state)) is not None:
+        raise ParameterError(f"Expected a state that JSON can hold, got one that it cannot: {problem}.")
+    return json.loads(json.dumps(state))
+
+
+def _refusal(sentence: str) -> dict[str, Json]:
+    return {"success": False, "error": sentence}
+
+
+def _quoted(name: Json) -> str:
+    return repr(name[:100]) if isinstance(name, str) else f"called {type(name).__name__}"
+
+
+def _told(error: Any) -> dict[str, Json]:
+    """Type, message and line of an error in generated code, from a worker that may say anything."""
+    if not isinstance(error, dict):
+        return {"error": "unknown error", "line": None}
+    kind, message, line = error.get("type"), error.get("message"), error.get("line")
+    return {"error": f"{kind}: {message}"[:400], "line": line if isinstance(line, int) else None}
+
+
+def _text(reply: Json) -> str:
+    return json.dumps(reply, ensure_ascii=False)
