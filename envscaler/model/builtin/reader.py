@@ -293,13 +293,13 @@ def _unfit(request: str, ranked: list[tuple[float, Domain]]) -> dict[str, Any]:
         )
         reason = f"None of the {len(ranked)} worlds I know scores {ENOUGH:g} or more. The nearest: {nearest}."
     else:
-        told = list(dict.fromkeys(re.findall(r"[A-Za-z]{5,}", request)))
+        told = sorted(set(re.findall(r"[A-Za-z]{3,}", request)), key=lambda word: (-len(word), word))
         reason = f"None of the {len(ranked)} worlds I know has words such as {_quoted(told)}."
     return {"reason": reason, "fits": False, "title": "", "summary": "", "usefulness": 1, "modelability": 1}
 
 
 def _quoted(words: list[str]) -> str:
-    return ", ".join(repr(word) for word in words[:5]) or "its words"
+    return ", ".join(repr(word) for word in words[:5]) or "those of an empty request"
 
 
 def _title(domain: Domain, request: str, rng: np.random.Generator) -> str:
