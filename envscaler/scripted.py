@@ -17,7 +17,8 @@ import numpy as np
 
 from envscaler.error import ParameterError
 from envscaler.model.request import Message
-from envscaler.schema import Json, Scenario, digest
+from envscaler.schema import Call, Json, Scenario, digest
+from envscaler.world.witness import resolve
 
 Slip = Literal["skip", "value", "entity", "argument", "repeat", "stop"]
 SLIPS: tuple[Slip, ...] = ("skip", "value", "entity", "argument", "repeat", "stop")
@@ -145,7 +146,8 @@ class Player:
             (m, r) for m, r in zip(self.moves, replies, strict=False) if m.slip not in ("argument", "repeat")
         )
         known = {move.call: reply for move, reply in counted}
-        arguments = {name: _filled(value, known) for name, value in call.arguments.items()}
+        by_call = [known.get(i) for i in range(len(self.scenario.witness))]
+        arguments = {name: _filled(value, by_call) for name, value in call.arguments.items()}
         rng = np.random.default_rng([self.seed, place, int(self.scenario.id, 16)])
         if move.slip == "argument":
             arguments["remark"] = "as discussed"
@@ -158,8 +160,8 @@ class Player:
 def _sources(value: Json) -> Iterator[int]:
     """The indices of the calls whose replies a value is taken from."""
     if isinstance(value, dict):
-        if "$from" in value:
-            yield value["$from"][0]
+        if set(value) == {"$from"} and isinstance(way := value["$from"], list):
+            yield from (first for first in way[:1] if isinstance(first, int))
         else:
             for inner in value.values():
                 yield from _sources(inner)
@@ -168,20 +170,16 @@ def _sources(value: Json) -> Iterator[int]:
             yield from _sources(inner)
 
 
-def _filled(value: Json, known: Mapping[int, Json]) -> Json:
-    """A value with every `$from` replaced; a reply that a slip has spoilt leaves the word `unknown`."""
-    if isinstance(value, dict) and "$from" in value:
-        call, *path = value["$from"]
-        found = known.get(call)
-        for key in path:
-            try:
-                found = found[key]  # type: ignore[index]
-            except (KeyError, IndexError, TypeError):
-                return "unknown"
-        return "unknown" if found is None else found
-    if isinstance(value, dict):
-        return {key: _filled(inner, known) for key, inner in value.items()}
-    return [_filled(inner, known) for inner in value] if isinstance(value, list) else value
+def _filled(value: Json, replies: Sequence[Json]) -> Json:
+    """A value with every `$from` resolved; where a slip has spoilt the reply it becomes the word `unknown`."""
+    if isinstance(value, list):
+        return [_filled(inner, replies) for inner in value]
+    if isinstance(value, dict) and set(value) != {"$from"}:
+        return {key: _filled(inner, replies) for key, inner in value.items()}
+    try:
+        return resolve(Call(tool="", arguments={"value": value}), replies).arguments["value"]
+    except ParameterError:
+        return "unknown"
 
 
 def _spoilt(
