@@ -219,13 +219,11 @@ def judge(blocks: Mapping[str, str], rng: np.random.Generator) -> dict[str, Any]
     for_it = [(cue, words) for cue, words in found if (cue.weight > 0) == stateful]
     strongest = sorted(for_it, key=lambda pair: -abs(pair[0].weight))[:2]
     grounds = " and ".join(f"{cue.name} ({words!r})" for cue, words in strongest)
-    if stateful:
-        return {
-            "reason": f"It presupposes a world that is kept and can be changed: it {grounds}.",
-            "stateful": True,
-        }
-    grounds = grounds or "names no record and no change to one"
-    return {"reason": f"No kept world has to be read or changed for it: it {grounds}.", "stateful": False}
+    point = "It presupposes a kept world" if stateful else "No kept world has to be read or changed for it"
+    return {
+        "reason": f"{point}: it {grounds or 'names no record and no change to one'}.",
+        "stateful": stateful,
+    }
 
 
 def find_cues(request: str) -> list[tuple[Cue, str]]:
@@ -236,10 +234,8 @@ def find_cues(request: str) -> list[tuple[Cue, str]]:
 
 # infer
 
-_QUALIFIERS = (
-    "small regional shared family-run independent nationwide cooperative internal private municipal".split()
-)
-_OWN_QUALIFIERS = "online virtual mobile public corporate international personal digital local".split()
+_QUALIFIERS = "small regional shared family-run independent nationwide cooperative private municipal"
+_OWN_QUALIFIERS = "online virtual mobile public corporate international personal digital local"
 _CORE = (
     "What people say in it all day: {words}.",
     "Most of the work in it turns on {words}.",
@@ -305,8 +301,8 @@ def _quoted(words: list[str]) -> str:
 def _title(domain: Domain, request: str, rng: np.random.Generator) -> str:
     """The domain's title with the request's own adjective, or one drawn, or none."""
     title = domain.word_title(rng)
-    own = [word for word in _OWN_QUALIFIERS if re.search(rf"\b{word}\b", request, re.IGNORECASE)]
-    qualifiers = [word for word in own or _QUALIFIERS if word not in title.lower()]
+    own = [word for word in _OWN_QUALIFIERS.split() if re.search(rf"\b{word}\b", request, re.IGNORECASE)]
+    qualifiers = [word for word in own or _QUALIFIERS.split() if word not in title.lower()]
     if not qualifiers or (not own and rng.random() < 0.2):
         return title
     # Only the first letter is lowered, and not that of an abbreviation.
