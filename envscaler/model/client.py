@@ -37,7 +37,7 @@ class OpenAIModel:
     def __init__(self, name: str, *, workers: int = 8, **server: Any) -> None:
         self.name, self.workers = name, workers
         self.server = Server(name, **server)
-        # What this model on this server was found to take. A lost race between threads costs one more request.
+        # What this model on this server was found to take; a lost race between threads costs one request.
         self._rung: Rung = "json_schema"
         self._refused: frozenset[str] = frozenset()
 

@@ -28,8 +28,8 @@ def connect(
         name: `builtin` for the stand-in that needs no network, else what the server calls the model.
         base_url: the server, e.g. `http://localhost:8000/v1`; default `OPENAI_BASE_URL`, else OpenAI's.
         api_key: the key; default `OPENAI_API_KEY`. It is never written anywhere.
-        cache: `read_write` re-asks nothing it knows (the default), `replay_only` asks nothing at all, `refresh`
-            asks everything again, `off` remembers nothing (the default for `builtin`, which is free).
+        cache: `read_write` re-asks nothing it knows (the default), `replay_only` asks nothing at all,
+            `refresh` asks everything again, `off` remembers nothing (the default for `builtin`, which is free).
         seed: of the built-in model's choices; for others it is sent as `seed` unless it is 0.
         fault_rate: how often the built-in model errs on purpose; without meaning for others.
         workers: threads that may ask a server at once.

@@ -94,9 +94,10 @@ class LocalEncoder:
             folder = packaged_model(self.name)
             try:
                 # A model that lies here needs no hub, not even to ask whether there is a newer one.
-                self._model = SentenceTransformer(
-                    str(folder or self.name), device="cpu", local_files_only=folder is not None
-                )
+                with _no_bar():
+                    self._model = SentenceTransformer(
+                        str(folder or self.name), device="cpu", local_files_only=folder is not None
+                    )
             except (OSError, ValueError) as error:
                 said = " ".join(str(error).split())[:200]
                 raise ModelError(
@@ -114,6 +115,20 @@ def packaged_model(name: str) -> Path | None:
 
     folder = Path(get_model_path())
     return folder if folder.is_dir() else None
+
+
+@contextmanager
+def _no_bar() -> Iterator[None]:
+    """Without the bar that transformers shows for the half second in which weights are read."""
+    from transformers.utils import logging as their_logging
+
+    shown = their_logging.is_progress_bar_enabled()
+    their_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            their_logging.enable_progress_bar()
 
 
 @contextmanager

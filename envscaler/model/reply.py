@@ -34,8 +34,9 @@ _FENCE = re.compile(
 _FENCE_REMAINS = re.compile(
     r"^[ \t]*(?:`{3,}|~{3,})[ \t]*[\w+#.-]*[ \t]*$|\A\s*(?:python|py|json)[ \t]*$", re.MULTILINE
 )
+_NO_NUMBER = re.compile(r"[:\[,]\s*[-+]?(?:NaN|Infinity|inf)\s*[,}\]]", re.IGNORECASE)
 _CODE_LINE = re.compile(r"^[ \t]*(?:import |from \S+ import |class \w|def \w|async def \w|@\w)", re.MULTILINE)
-_DASH_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "‘": "'", "’": "'", "\u00a0": " "})
+_TYPOGRAPHY = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "‘": "'", "’": "'", "\u00a0": " "})
 
 
 class Code(str):
@@ -218,7 +219,10 @@ def _repair(text: str, error: Exception) -> Any:
     # Repair closes what is open, so a reply that was cut off would pass for a whole one.
     if text.rstrip()[-1:] not in ("}", "]") or isinstance(error, RecursionError):
         raise ReplyError(f"Expected JSON that ends in '}}', got one that does not ({error}).") from error
-    for tried in (text, text.translate(_DASH_QUOTES)):
+    if unfit := _NO_NUMBER.search(text):
+        # Repair would make a text of it.
+        raise ReplyError(f"Expected finite numbers, got {unfit[0]!r}.") from error
+    for tried in (text, text.translate(_TYPOGRAPHY)):
         try:
             value = json_repair.loads(tried, skip_json_loads=True)
         except (ValueError, RecursionError):
@@ -248,6 +252,7 @@ def parse_code(text: str) -> Code:
     Raises:
         ReplyError: nothing parses, or nothing in it is a function or class; the message has the line.
     """
+    text = text.replace("\r\n", "\n")
     fenced = sorted((m["body"] for m in _FENCE.finditer(text)), key=len, reverse=True)
     refusal: ReplyError | None = None
     for candidate in [*fenced, *_unfenced(text)]:

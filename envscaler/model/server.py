@@ -7,12 +7,13 @@ becomes a `ModelError` that says what to do. The key goes to the server and nowh
 logs, or what an object shows of itself. What is sent and what comes back is for `wire` to know.
 """
 
+import base64
 import os
 import re
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from envscaler.error import ModelError
 from envscaler.model import wire
@@ -125,10 +126,13 @@ class Server:
 
         with self._lock:
             if self._client is None:
-                # Servers without keys still want the header.
-                key = self._key or "none"
+                # The bare URL, for it is logged with each request. Servers without keys still want a key's header.
                 self._client = openai.OpenAI(
-                    api_key=key, base_url=self._url, timeout=self.timeout, max_retries=0
+                    api_key=self._key or "none",
+                    base_url=self.url,
+                    default_headers=_basic(self._url),
+                    timeout=self.timeout,
+                    max_retries=0,
                 )
             return self._client
 
@@ -166,11 +170,19 @@ class Server:
 
     def _safe(self, text: str, limit: int = 500) -> str:
         """A server's words without anything secret in them."""
-        text = text.replace(self._url, self.url)
-        if self._key:
-            text = text.replace(self._key, "…")
+        for secret in filter(None, (self._key, urlsplit(self._url).password)):
+            text = text.replace(secret, "…")
         text = re.sub(r"\bsk-[\w*-]{4,}", "…", " ".join(text.split()))
         return text if len(text) <= limit else f"{text[:limit]}…"
+
+
+def _basic(url: str) -> dict[str, str]:
+    """The header that stands for `user:password@` in a URL; none where there is no user."""
+    parts = urlsplit(url)
+    if not parts.username:
+        return {}
+    login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return {"Authorization": f"Basic {base64.b64encode(login.encode()).decode()}"}
 
 
 def _may_pass(error: BaseException) -> bool:

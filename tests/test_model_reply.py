@@ -1,0 +1,254 @@
+"""Replies as models write them, good, odd and broken."""
+
+import ast
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict
+
+from envscaler.error import ReplyError
+from envscaler.model.reply import Code, JsonObject, parse, parse_code, read_json, schema_of, split_thinking
+from envscaler.model.request import Reply
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    reason: str
+    stateful: bool
+
+
+def judge(text: str, finish: str = "stop") -> Answer:
+    return parse(Reply(text, finish=finish), Answer)
+
+
+GOOD = '{"reason": "r", "stateful": true}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"  \n{GOOD}\n",
+        f"```json\n{GOOD}\n```",
+        f"```\n{GOOD}\n```",
+        f"```JSON\n{GOOD}",
+        f"~~~\n{GOOD}\n~~~",
+        f"````json\n{GOOD}\n````",
+        f"   ```json\n   {GOOD}\n   ```",
+        f"Sure! Here it is:\n\n```json\n{GOOD}\n```\n\nAnything else?",
+        f"Here it is: {GOOD} - I hope it helps.",
+        f"<think>maybe {{no}}</think>\n{GOOD}",
+        f"thinking … {{\n</think>{GOOD}",
+        '{"reason": "r", "stateful": true,}',
+        "{'reason': 'r', 'stateful': True}",
+        "{“reason”: “r”, “stateful”: true}",
+        '{reason: "r", stateful: true}',
+        '{"reason": "r"\n "stateful": true}',
+        '{"reason": "r", // why\n"stateful": true}',
+        '{"reason": "r", "stateful": TRUE}',
+        '\ufeff{"reason": "r", "stateful": true}',
+        # A model that corrects itself: the last one counts.
+        f'{{"reason": "long first thought", "stateful": false}}\nNo, wait:\n{GOOD}',
+        # An example of the form that does not fit is passed over.
+        f'The form is {{"reason": "…", "stateful": "…"}}. So: {GOOD}',
+        f"{GOOD}\nwhere {{x}} is nothing.",
+    ],
+)
+def test_what_is_meant_is_read(text):
+    assert judge(text) == Answer(reason="r", stateful=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "empty reply"),
+        ("<think>I wonder</think>", "empty reply"),
+        ("YES", "got text without one: 'YES'"),
+        ("[1, 2]", "whole"),
+        ('"text"', "without one"),
+        ("null", "without one"),
+        ("{}", "reason: Field required"),
+        ('{"reason": "r", "stateful": "perhaps"}', "stateful: Input should be a valid boolean.*perhaps"),
+        ('{"reason": "r", "stateful": true, "x": 1}', "x: Extra inputs"),
+        ('{"reason": "r", "stateful": true, "reason": "s"}', "'reason' twice"),
+        ('{"reason": "r", "stateful": true', "ends in"),
+        ('{"reason": "r", "stateful": tr', "ends in"),
+        ('{"reason": "\\ud83d", "stateful": true}', "surrogate"),
+        ("{" * 100_000, "ends in"),
+        ("[" * 100_000 + "]" * 100_000, "nest|ends in"),
+        ("{garbage in, garbage out}", "Expected"),
+        ("x" * 1_000_001, "at most 1,000,000"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_words_for_the_model(text, told):
+    with pytest.raises(ReplyError, match=told):
+        judge(text)
+
+
+def test_a_reply_that_was_cut_off_is_told_so_and_never_completed():
+    with pytest.raises(ReplyError, match="cut off at its length limit"):
+        judge('{"reason": "r", "stateful": true', finish="length")
+    with pytest.raises(ReplyError, match="cut off"):
+        judge("", finish="length")
+    assert judge(GOOD, finish="length").stateful
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "nan"])
+@pytest.mark.parametrize("comma", ["", ","])
+def test_numbers_that_are_none_are_refused_also_by_repair(number, comma):
+    with pytest.raises(ReplyError):
+        read_json(f'{{"a": {number}{comma}}}')
+
+
+def test_a_text_that_speaks_of_nan_is_a_text():
+    assert read_json('{"a": "NaN", "b": "is it NaN?",}') == {"a": "NaN", "b": "is it NaN?"}
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(st.characters(exclude_categories=["Cs"])),
+        lambda inner: (
+            st.lists(inner) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner)
+        ),
+        max_leaves=12,
+    )
+)
+def test_json_is_read_as_json_reads_it(value):
+    assert read_json(json.dumps(value)) == value
+    wrapped = f"Of course:\n```json\n{json.dumps({'v': value}, indent=1)}\n```\nDone."
+    assert parse(Reply(wrapped), JsonObject) == {"v": value}
+
+
+def test_a_text_with_fences_inside_its_json_is_not_torn_apart():
+    meant = {"source": "```python\ndef f():\n    return '{'\n```", "n": "}"}
+    assert parse(Reply(json.dumps(meant, indent=1)), JsonObject) == meant
+    assert parse(Reply(f"Here: {json.dumps(meant)} and so on"), JsonObject) == meant
+
+
+def test_of_several_objects_the_free_form_answer_is_the_longest():
+    assert parse(Reply('For instance {"a": 1}.\n{"rooms": {"R1": {"id": "R1"}}}\nand {}'), JsonObject) == {
+        "rooms": {"R1": {"id": "R1"}}
+    }
+    with pytest.raises(ReplyError, match="JSON object"):
+        parse(Reply("[[1], [2]]"), JsonObject)
+
+
+def test_plain_text_is_taken_as_it_is():
+    assert parse(Reply("<think>x</think>\n hello\n"), str) == "hello"
+
+
+def test_schemas():
+    assert schema_of(Answer)["required"] == ["reason", "stateful"]
+    assert schema_of(JsonObject) == {"type": "object"}
+    assert schema_of(Code) is None and schema_of(str) is None
+
+
+@given(st.text(), st.text())
+def test_thinking_is_parted_from_the_answer(thought, answer):
+    if "think" in thought + answer or answer != answer.strip("\n"):
+        return
+    assert split_thinking(f"<think>{thought}</think>\n\n{answer}") == (answer, thought.strip())
+    assert split_thinking(answer) == (answer, "")
+
+
+METHOD = 'def f(self, x: int) -> dict:\n    """Doc."""\n    return {"a": x}\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        METHOD,
+        f"```python\n{METHOD}```",
+        f"```py\n{METHOD}\n```\n",
+        f"```\n{METHOD}```",
+        f"``` python\n{METHOD}```",
+        f"```python\n{METHOD}",
+        f"{METHOD}```",
+        f"python\n{METHOD}",
+        f"Here is the method:\n\n```python\n{METHOD}```\n\nUse it so:\n\n```python\ne.f(1)\n```",
+        f"Here is the method:\n\n{METHOD}\n\nIt returns a dict. Don't forget x.",
+        f"{METHOD}\n**Explanation**: it's simple.",
+        "```python\n" + "".join(f"    {line}\n" for line in METHOD.splitlines()) + "```",
+        "".join(f"    {line}\n" for line in METHOD.splitlines()),
+        f"<think>```python\ndef g(): pass\n```</think>```python\n{METHOD}```",
+        METHOD.replace("\n", "\r\n"),
+    ],
+)
+def test_the_python_in_a_reply_is_found(text):
+    assert parse(Reply(text), Code) == METHOD.replace("\r\n", "\n")
+
+
+def test_of_several_blocks_the_longest_that_parses_counts():
+    text = f"```python\n{METHOD}```\nor\n```python\ndef broken(:\n    # {'x' * 200}\n```"
+    assert parse_code(text) == METHOD
+
+
+def test_a_fence_inside_a_docstring_does_not_end_the_block():
+    source = 'def f():\n    """Say\n\n    >>> ```x```\n    """\n    return 1\n'
+    assert parse_code(f"```python\n{source}```") == source
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "empty"),
+        ("I cannot do that.", "Expected"),
+        ("garbage", "function or a class"),
+        ("x = 1\n", "function or a class"),
+        ("```python\ndef f(:\n    pass\n```", r"line 1.*def f\(:"),
+        ("```python\ndef f():\n    x = 1\n     y = 2\n```", "line 3"),
+        ("def f():\n    return 1\x00", "parses"),
+        ("def f():\n    return " + "(" * 5000, "Expected"),
+        ("def f():\n    x = [1, 2\n\ndef g():\n    return 1\n", "never closed"),
+    ],
+)
+def test_what_is_no_python_is_refused_with_its_line(text, told):
+    with pytest.raises(ReplyError, match=told):
+        parse(Reply(text), Code)
+
+
+def test_code_after_a_fault_is_never_cut_away():
+    # Half a class would pass for a whole one.
+    with pytest.raises(ReplyError, match="line 5"):
+        parse_code(
+            "class A:\n    def f(self):\n        return 1\nThis is - broken\n    def g(self):\n        return 2\n"
+        )
+
+
+@given(st.text())
+def test_whatever_comes_is_an_answer_or_a_reply_error(text):
+    for kind in (Answer, Code, JsonObject):
+        try:
+            parse(Reply(text), kind)
+        except ReplyError as error:
+            assert str(error)
+
+
+@pytest.fixture(scope="module")
+def weak() -> list[dict]:
+    """What a small real model wrote, where it is there."""
+    shared = Path(__file__).resolve().parents[2] / "shared" / "replies" / "weak_model.json"
+    path = Path(os.environ.get("ENVSCALER_WEAK_REPLIES", shared))
+    if not path.is_file():
+        pytest.skip(f"no replies of a weak model at {path}; set ENVSCALER_WEAK_REPLIES")
+    return json.loads(path.read_text())
+
+
+def test_what_a_weak_model_wrote_parses_where_it_is_python_at_all(weak):
+    assert all(ast.parse(parse_code(theme["class_definition"])) for theme in weak)
+    methods = [tool["code"] for theme in weak for tool in theme["tools"]]
+    parsed = 0
+    for code in methods:
+        try:
+            parsed += bool(parse(Reply(code or ""), Code))
+        except ReplyError:
+            continue
+    assert (len(methods), parsed) == (33, 28)
