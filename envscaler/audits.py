@@ -61,7 +61,8 @@ def audit_skeleton(
     if rounds < 1 or repairs < 0:
         raise ParameterError(f"Expected rounds ≥ 1 and repairs ≥ 0, got {rounds} and {repairs}.")
     state, doubts = _initial_state(skeleton, model, seed)
-    bench = Bench(skeleton, state, model, seed, loose=frozenset(finding.where for finding in doubts))
+    loose = frozenset(r.text for r in skeleton.rules if any(r.text in doubt.message for doubt in doubts))
+    bench = Bench(skeleton, state, model, seed, loose=loose)
     found = check_environment(skeleton, state, seed=seed)
     trials = bench.roll(rounds)
     for _ in range(repairs):
@@ -150,7 +151,10 @@ def ask_state(
         "entities": skeleton.state,
         "rules": [rule.text for rule in skeleton.rules],
     }
-    return dict(ask_usable(model, step, variables, JsonObject, problem, sample=sample))
+    state = ask_usable(model, step, variables, JsonObject, problem, sample=sample)
+    # As the class has it at reset: with what its `__init__` adds to the state it is given.
+    with Environment(skeleton, state) as environment:
+        return environment.initial_state
 
 
 def loading_problem(skeleton: Skeleton, state: dict[str, Json]) -> str:
@@ -159,15 +163,16 @@ def loading_problem(skeleton: Skeleton, state: dict[str, Json]) -> str:
         return problem
     try:
         with Environment(skeleton, state) as environment:
-            environment.reset(seed=0)
-    except (SourceError, EnvironmentLost) as error:
+            environment.reset()
+    except (SourceError, ParameterError) as error:
         return f"The state does not load: {error}"
     return ""
 
 
 def broken_rules(rules: Sequence[Rule], state: dict[str, Json]) -> list[Finding]:
     """The rules a state breaks when it is looked at on its own."""
-    return broken_invariants(rules, state, state, None)
+    found = broken_invariants(rules, state, state, None)
+    return [finding for finding in found if finding.kind == "invariant"]
 
 
 def _initial_state(skeleton: Skeleton, model: Model, seed: int) -> tuple[dict[str, Json], list[Finding]]:
@@ -188,10 +193,8 @@ def _initial_state(skeleton: Skeleton, model: Model, seed: int) -> tuple[dict[st
             sample=seed + TRIES,
             problem=lambda s: loading_problem(skeleton, s),
         )
-    loose = [
-        f.model_copy(update={"kind": "rule-broken-at-start"}) for f in broken_rules(skeleton.rules, state)
-    ]
-    return state, loose
+    doubts = broken_rules(skeleton.rules, state)
+    return state, [doubt.model_copy(update={"kind": "rule-broken-at-start"}) for doubt in doubts]
 
 
 # Repair

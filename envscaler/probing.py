@@ -20,7 +20,8 @@ from envscaler.error import EnvironmentLost, PartRefused, ReplyError
 from envscaler.model.ask import ask
 from envscaler.model.request import Model
 from envscaler.model.revise import ask_usable
-from envscaler.schema import Finding, Intent, Json, Part, Probe, Skeleton, Tool, Verdict
+from envscaler.schema import Finding, Intent, Json, Part, Probe, Skeleton, Tool, Verdict, canonical
+from envscaler.skeletons import tools_to_show
 from envscaler.world.check import broken_invariants
 from envscaler.world.environment import Environment
 from envscaler.world.source import parse_class
@@ -141,9 +142,7 @@ class Bench:
         probes = [trial.probe for trial in trials]
         variables = {
             "summary": self.skeleton.summary,
-            "tools": [
-                {k: getattr(t, k) for k in ("name", "description", "parameters")} for t in self.skeleton.tools
-            ],
+            "tools": tools_to_show(self.skeleton),
             "state": state,
             "counts": _table(counts_by_tool(probes, [tool.name for tool in self.skeleton.tools])),
             "suggestion": plan.suggest(probes),
@@ -183,11 +182,24 @@ class Bench:
             return Trial(_probe(choice, None, {}, lost, ()), before)
         after, diff = environment.state, environment.diff
         call = {"tool": choice.tool, "arguments": choice.arguments, "reply": reply}
-        broken = tuple(broken_invariants(self._rules, before, after, call)) if self._rules else ()
+        if environment.faults:
+            fault = Judgement(
+                analysis="", verdict="fail", reason=f"The tool failed: {canonical(environment.faults)}"
+            )
+            return Trial(_probe(choice, reply, diff, fault, ()), before)
+        broken = self._broken(before, after, call, diff)
         if broken:
             environment.restore(mark)
         judgement = self._judge(choice, before, after, diff, reply)
         return Trial(_probe(choice, reply, diff, judgement, broken), before, broken) if judgement else None
+
+    def _broken(
+        self, before: dict[str, Json], after: dict[str, Json], call: dict[str, Json], diff: dict[str, Json]
+    ) -> tuple[Finding, ...]:
+        """The rules that a call broke, with the call as evidence; an invariant that cannot say is no proof."""
+        found = broken_invariants(self._rules, before, after, call)
+        told = {"where": call["tool"], "evidence": {"call": call, "diff": diff}}
+        return tuple(finding.model_copy(update=told) for finding in found if finding.kind == "invariant")
 
     def _judge(self, choice: Choice, before: Json, after: Json, diff: Json, reply: Json) -> Judgement | None:
         variables = {

@@ -32,8 +32,10 @@ from envscaler.schema import (
     Skeleton,
     canonical,
 )
+from envscaler.skeletons import tools_to_show
 from envscaler.store import Records
 from envscaler.world.certificate import certify
+from envscaler.world.change import unescaped
 from envscaler.world.check import grade, grade_all
 from envscaler.world.environment import Environment
 from envscaler.world.witness import Played, play
@@ -248,9 +250,7 @@ class _Draft:
     def _about(self, *names: str) -> dict[str, Any]:
         everything = {
             "summary": self.skeleton.summary,
-            "tools": [
-                {k: getattr(t, k) for k in ("name", "description", "parameters")} for t in self.skeleton.tools
-            ],
+            "tools": tools_to_show(self.skeleton),
             "rules": [rule.text for rule in self.skeleton.rules],
             "state": self.state,
             "task": self.task,
@@ -297,7 +297,7 @@ class _Draft:
             return f"The item {double[0]!r} stands there twice."
         tables = {entity.table for entity in self.skeleton.state} | set(self.state)
         for entry in answer.may_change:
-            name, _, key = (part.replace("~1", "/").replace("~0", "~") for part in entry.partition("/"))
+            name, _, key = map(unescaped, entry.partition("/"))
             if name not in tables:
                 return f"may_change names {entry!r}, but the data has no {name!r}."
             table = self.state.get(name)

@@ -21,7 +21,7 @@ from envscaler.model.ask import Code, origin
 from envscaler.model.request import Model
 from envscaler.model.revise import ask_usable
 from envscaler.parallel import run_all
-from envscaler.schema import Entity, Failure, Finding, Part, Rule, Skeleton, Theme
+from envscaler.schema import Entity, Failure, Finding, Json, Part, Rule, Skeleton, Theme
 from envscaler.store import Records, read_text
 from envscaler.world.check import broken_invariants
 from envscaler.world.environment import Environment
@@ -157,6 +157,11 @@ def prove_it_loads(skeleton: Skeleton) -> dict:
         return environment.state
 
 
+def tools_to_show(skeleton: Skeleton) -> list[dict[str, Json]]:
+    """The tools the way prompts show them: name, description, parameters; what mutates is for agents to find out."""
+    return [tool.model_dump(mode="json", exclude={"mutates"}) for tool in skeleton.tools]
+
+
 # How one skeleton is built
 
 
@@ -235,7 +240,21 @@ def _class_problem(source: str, plan: StatePlan) -> str:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
     }
     missing = [entity.table for entity in plan.entities if entity.table not in set_here]
-    return f"__init__ does not set self.{missing[0]}, which the plan has as a table." if missing else ""
+    if missing:
+        return f"__init__ does not set self.{missing[0]}, which the plan has as a table."
+    return _loading_problem(source, plan.class_name)
+
+
+def _loading_problem(source: str, class_name: str) -> str:
+    """Why a class in the making does not load, e.g. a name in an annotation that is not imported."""
+    bare = Skeleton(
+        theme_id="", title="", summary="", class_name=class_name, source=source, state=[], rules=[], tools=[]
+    )
+    try:
+        prove_it_loads(bare)
+    except SourceError as error:
+        return str(error)
+    return ""
 
 
 def _plan_tools(theme: Theme, plan: StatePlan, head: str, model: Model) -> list[ToolPlan]:
@@ -256,8 +275,6 @@ def _tools_problem(plan: ToolsPlan, taken: set[str]) -> str:
         return f"The tool {double[0]} is planned twice."
     if len(names) < FEWEST_TOOLS:
         return f"Expected at least {FEWEST_TOOLS} tools, got {len(names)}."
-    if len({tool.mutates for tool in plan.tools}) < 2:
-        return "Expected tools that read and tools that change the state, got only one kind."
     return ""
 
 
@@ -298,10 +315,10 @@ def _tool_problem(method: str, tool: ToolPlan, head: str) -> str:
     if problem := method_problem(method, tool.name):
         return problem
     try:
-        assemble(head, [method])
+        source = assemble(head, [method])
     except SourceError as error:
         return str(error)
-    return ""
+    return _loading_problem(source, parse_class(head).class_name)
 
 
 def _require_both_kinds(skeleton: Skeleton, plan: Sequence[ToolPlan]) -> None:

@@ -236,7 +236,12 @@ ENTITIES = [
      "attributes": [{"name": n} for n in ("loan_id", "book_id", "member_id", "due", "open")]},
 ]  # fmt: skip
 THEME = Theme(
-    title="Village library", summary="Members borrow books.", usefulness=8, modelability=9, task_ids=["t"], example="Lend me Emma."
+    title="Village library",
+    summary="Members borrow books.",
+    usefulness=8,
+    modelability=9,
+    task_ids=["t"],
+    example="Lend me Emma.",
 )
 PLAN = {"tools": [{"name": n, "purpose": n, "mutates": n in WRITES} for n in METHODS]}
 
@@ -283,7 +288,9 @@ def _probe(b: dict[str, str]) -> str:
 
 
 GOOD: dict[str, Callable[[dict[str, str]], str]] = {
-    "skeletons/plan_state": lambda b: json.dumps({"class_name": "VillageLibrary", "entities": ENTITIES, "rules": RULES}),
+    "skeletons/plan_state": lambda b: json.dumps(
+        {"class_name": "VillageLibrary", "entities": ENTITIES, "rules": RULES}
+    ),
     "skeletons/write_class": lambda b: fenced(HEAD),
     "skeletons/plan_tools": lambda b: json.dumps(PLAN),
     "skeletons/write_tool": lambda b: fenced(METHODS[json.loads(b["tool"])["name"]]),
@@ -306,7 +313,9 @@ Slip = str | Callable[[dict[str, str], Request], str | None]
 
 def author(slips: dict[str, list[Slip] | Slip] | None = None) -> ScriptedModel:
     """Somebody who writes the library well, but for slips: a list of first answers a step, or a standing one."""
-    waiting = {step: list(given) if isinstance(given, list) else given for step, given in (slips or {}).items()}
+    waiting = {
+        step: list(given) if isinstance(given, list) else given for step, given in (slips or {}).items()
+    }
 
     def answer(request: Request) -> str:
         b = blocks(request.messages)

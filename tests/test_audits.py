@@ -44,13 +44,17 @@ def test_the_state_rolls_on() -> None:
     audit_skeleton(library.skeleton(), model, rounds=18)
     seen = [json.loads(b["state"]) for b in asked(model, "audits/probe")]
     assert seen[0] == STATE and seen[-1] != STATE
-    before_and_after = [(json.loads(b["before"]), json.loads(b["after"])) for b in asked(model, "audits/judge")]
+    before_and_after = [
+        (json.loads(b["before"]), json.loads(b["after"])) for b in asked(model, "audits/judge")
+    ]
     assert all(one[1] == two[0] for one, two in zip(before_and_after, before_and_after[1:], strict=False))
 
 
 def test_no_tool_is_tried_too_often_unless_the_rounds_demand_it() -> None:
     def stubborn(b: dict[str, str], _: object) -> str:
-        return json.dumps({"thought": "", "tool": "get_member", "intent": "positive", "arguments": {"member_id": "M-1"}})
+        return json.dumps(
+            {"thought": "", "tool": "get_member", "intent": "positive", "arguments": {"member_id": "M-1"}}
+        )
 
     audit = audit_skeleton(library.skeleton(), author({"audits/probe": stubborn}), rounds=14)
     assert len(audit.probes) == 10
@@ -64,8 +68,12 @@ def test_no_tool_is_tried_too_often_unless_the_rounds_demand_it() -> None:
     [
         "I am not sure.",
         json.dumps({"thought": "", "tool": "burn_book", "intent": "positive", "arguments": {}}),
-        json.dumps({"thought": "", "tool": "get_member", "intent": "positive", "arguments": {"member_id": 7}}),
-        json.dumps({"thought": "", "tool": "get_member", "intent": "wild", "arguments": {"member_id": "M-1"}}),
+        json.dumps(
+            {"thought": "", "tool": "get_member", "intent": "positive", "arguments": {"member_id": 7}}
+        ),
+        json.dumps(
+            {"thought": "", "tool": "get_member", "intent": "wild", "arguments": {"member_id": "M-1"}}
+        ),
     ],
 )
 def test_nonsense_of_the_tester_is_asked_again_then_skipped_and_counted(nonsense: str) -> None:
@@ -117,7 +125,12 @@ def test_a_repair_that_does_not_help_is_not_kept() -> None:
 @pytest.mark.parametrize(
     ("fault", "word"),
     [
-        (METHODS["lend_book"].replace("due: str)", "due: str, force: bool)").replace("Args:", "Args:\n        force: x"), "stay"),
+        (
+            METHODS["lend_book"]
+            .replace("due: str)", "due: str, force: bool)")
+            .replace("Args:", "Args:\n        force: x"),
+            "stay",
+        ),
         (METHODS["lend_book"].replace("def lend_book", "def lend"), "must be called"),
     ],
 )
@@ -134,7 +147,11 @@ def test_repairs_are_bounded_and_reasons_are_told() -> None:
     assert any(f.kind == "below-threshold" for f in audit.findings)
     skeleton = library.skeleton()
     dropped = passing([skeleton], [audit])
-    assert not dropped and "50%" in dropped.failures[0].message and "get_member 3×" in dropped.failures[0].message
+    assert (
+        not dropped
+        and "50%" in dropped.failures[0].message
+        and "get_member 3×" in dropped.failures[0].message
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,7 +161,7 @@ def test_repairs_are_bounded_and_reasons_are_told() -> None:
         ({"shelves": {"S": {}}}, "shelves"),
         ({**STATE, "books": {"B-1": {"book_id": "B-9", "title": "", "copies": 1}}}, "own id"),
         ({**STATE, "books": {"B-1": {"book_id": "B-1", "title": ""}}}, "copies"),
-        ({**STATE, "books": [1]}, "") ,
+        ({**STATE, "books": [1]}, ""),
         ({**STATE, "members": {}}, ""),
     ],
 )

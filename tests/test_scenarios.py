@@ -15,7 +15,9 @@ from envscaler.world.witness import play
 FIRST = next(iter(ITEMS))
 
 
-def checklist(may_change: list[str] = MAY_CHANGE, kinds: dict[str, str] | None = None, texts: list[str] | None = None) -> str:
+def checklist(
+    may_change: list[str] = MAY_CHANGE, kinds: dict[str, str] | None = None, texts: list[str] | None = None
+) -> str:
     items = [{"item": t, "kind": (kinds or {}).get(t, ITEMS[t][0])} for t in texts or ITEMS]
     return json.dumps({"items": items, "may_change": may_change})
 
@@ -34,7 +36,9 @@ def test_a_scenario_is_proved_by_execution() -> None:
         assert play(environment, scenario.witness).refused is None
         final = environment.state
     assert all(o.passed for o in grade(scenario.checks, STATE, final, scenario.may_change))
-    assert not any(o.passed for o in grade(scenario.checks, STATE, STATE, scenario.may_change) if o.kind == "goal")
+    assert not any(
+        o.passed for o in grade(scenario.checks, STATE, STATE, scenario.may_change) if o.kind == "goal"
+    )
 
 
 GOALS_OPEN = "return False\n"
@@ -67,7 +71,11 @@ def test_a_check_that_cannot_be_trusted_goes_back_with_the_fault(slip: str) -> N
 
 def test_a_guard_that_is_broken_at_reset_goes_back() -> None:
     def slip(b: dict[str, str], _: object) -> str | None:
-        return fenced("def check_func(final_state):\n    return False") if b["kind"] == "guard" and not b["feedback"] else None
+        return (
+            fenced("def check_func(final_state):\n    return False")
+            if b["kind"] == "guard" and not b["feedback"]
+            else None
+        )
 
     model = author({"scenarios/check": slip})
     assert build_scenario(library.skeleton(), model).certificate.valid
@@ -94,7 +102,9 @@ WITNESS_SLIPS = {
         "",
     ),
     "reference to a missing field": (
-        witness(WITNESS[0], {"tool": "list_loans", "arguments": {"member_id": {"$from": [0, "data", 7, "nope"]}}}),
+        witness(
+            WITNESS[0], {"tool": "list_loans", "arguments": {"member_id": {"$from": [0, "data", 7, "nope"]}}}
+        ),
         "",
     ),
     "changes nothing": (witness(WITNESS[0]), "change nothing"),
@@ -130,7 +140,9 @@ def test_a_change_that_may_change_does_not_name_is_found() -> None:
     scenario = build_scenario(library.skeleton(), model)
     assert scenario.certificate.valid and scenario.may_change == MAY_CHANGE
     assert "may_change" in asked(model, "scenarios/checklist")[1]["feedback"]
-    assert len(asked(model, "scenarios/check")) == len(ITEMS), "checks of questions that stay are not asked for again"
+    assert len(asked(model, "scenarios/check")) == len(ITEMS), (
+        "checks of questions that stay are not asked for again"
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,7 +194,11 @@ def test_an_unsolvable_task_is_a_failure_with_the_reason() -> None:
 def test_no_two_tasks_of_a_skeleton_are_alike() -> None:
     def slip(b: dict[str, str], request: object) -> str | None:
         # Sample 1 says the same as sample 0; the one asked for instead says something else.
-        return json.dumps({"task": f"{TASK} Thank you, number {request.sample}."}) if request.sample >= 3 else None
+        return (
+            json.dumps({"task": f"{TASK} Thank you, number {request.sample}."})
+            if request.sample >= 3
+            else None
+        )
 
     model = author({"scenarios/task": slip})
     made = build_scenarios([library.skeleton()], model, n=3, progress=False)

@@ -33,14 +33,18 @@ def test_the_same_replies_make_the_same_id() -> None:
     [
         ("def get_member(member_id: str) -> dict:\n    '''Get.'''\n    return {}", "self"),
         ("def get_member(self, member_id: str) -> dict:\n    return {'success': True}", "docstring"),
-        ("def fetch(self, member_id: str) -> dict:\n    '''Get.'''\n    return {}", "must be called get_member"),
+        (
+            "def fetch(self, member_id: str) -> dict:\n    '''Get.'''\n    return {}",
+            "must be called get_member",
+        ),
         ("def get_member(self, member_id) -> dict:\n    '''Get.'''\n    return {}", "annotation"),
         ("def get_member(self, **kw) -> dict:\n    '''Get.'''\n    return {}", "**kwargs"),
         ("async def get_member(self) -> dict:\n    '''Get.'''\n    return {}", "plain function"),
         ("@staticmethod\ndef get_member(self) -> dict:\n    '''Get.'''\n    return {}", "decorators"),
         ("def get_member(self, member_id: str) -> dict:\n    '''Get.'''\n    return {}", "describe"),
         ("def get_member(self) -> dict:\n    '''Get.'''", "returns nothing"),
-        ("x = 1", "plain function"),
+        ("def get_member(self) -> List[Absent]:\n    '''Get.'''\n    return {}", "not defined"),
+        ("def get_member(self):\n    '''Get.'''\n    return {}\n\n\ndef more(self): ...", "nothing else"),
     ],
 )
 def test_a_faulty_method_is_asked_for_again_with_the_fault(fault: str, word: str) -> None:
@@ -74,7 +78,9 @@ def test_too_few_usable_tools_lose_the_environment_with_a_reason() -> None:
 def test_tools_of_one_kind_only_are_refused() -> None:
     def slip(b: dict[str, str], _: object) -> str:
         name = json.loads(b["tool"])["name"]
-        return fenced(f"def {name}(self) -> dict:\n    '''Count.'''\n    return {{'success': True, 'data': 1}}")
+        return fenced(
+            f"def {name}(self) -> dict:\n    '''Count.'''\n    return {{'success': True, 'data': 1}}"
+        )
 
     with pytest.raises(PartRefused, match="all read"):
         build_skeleton(THEME, author({"skeletons/write_tool": slip}))
@@ -93,7 +99,6 @@ def test_the_source_has_the_last_word_on_what_mutates() -> None:
         ([*library.PLAN["tools"], library.PLAN["tools"][0]], "twice"),
         ([*library.PLAN["tools"], {"name": "_peek", "purpose": "", "mutates": False}], "_peek"),
         ([*library.PLAN["tools"], {"name": "books", "purpose": "", "mutates": False}], "books"),
-        ([{**tool, "mutates": True} for tool in library.PLAN["tools"]], "only one kind"),
     ],
 )
 def test_a_bad_plan_of_tools_goes_back(tools: list[dict], word: str) -> None:
@@ -109,6 +114,7 @@ def test_a_bad_plan_of_tools_goes_back(tools: list[dict], word: str) -> None:
         (library.HEAD.replace("self.loans: dict[str, Loan] = {}", "pass"), "self.loans"),
         (library.HEAD + "\n    def peek(self) -> dict:\n        return {}\n", "peek"),
         (library.HEAD.split("    def __init__")[0], "__init__"),
+        (library.HEAD.replace("copies: int", "copies: list[Loan]"), "'Loan' is not defined"),
     ],
 )
 def test_a_bad_class_goes_back(head: str, word: str) -> None:
@@ -124,7 +130,9 @@ def test_a_class_that_does_not_load_is_a_failure_not_a_crash() -> None:
 
 
 def test_an_invariant_that_raises_goes_back_and_is_dropped_when_it_stays_bad() -> None:
-    bad = json.dumps({"reason": "", "source": "def invariant(before, after, call):\n    return after['x'] > 1"})
+    bad = json.dumps(
+        {"reason": "", "source": "def invariant(before, after, call):\n    return after['x'] > 1"}
+    )
 
     def slip(b: dict[str, str], _: object) -> str | None:
         return bad if b["rule"] == RULES[0] else None
@@ -137,7 +145,9 @@ def test_an_invariant_that_raises_goes_back_and_is_dropped_when_it_stays_bad() -
 
 def test_a_rule_may_have_no_invariant() -> None:
     null = json.dumps({"reason": "It speaks of manners.", "source": None})
-    assert all(r.invariant is None for r in build_skeleton(THEME, author({"skeletons/write_invariant": null})).rules)
+    assert all(
+        r.invariant is None for r in build_skeleton(THEME, author({"skeletons/write_invariant": null})).rules
+    )
 
 
 def test_a_model_that_answers_nonsense_gives_a_failure() -> None:
