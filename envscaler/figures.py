@@ -194,7 +194,7 @@ def _corpus_panel(axes: "Axes", ours: pd.Series, paper: Mapping[str, Any], what:
         label = f"ours, {len(ours):,}: mean {ours.mean():.2f}, median {ours.median():g}"
         axes.bar(bins["middle"], bins["our_share"], width * 0.5, color=OURS, label=label)
         _middle_lines(axes, "#00263d", ours.mean(), ours.median())
-        say_of_ours = f"{ours.mean():.1f} {what} an environment; in the paper {paper['mean']:.1f}"
+        say_of_ours = f"{ours.mean():.1f} {what} an environment; paper {paper['mean']:.1f}"
     percent_axis(axes)
     axes.set(xlabel=f"{what} an environment", ylabel="environments")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.1, ncols=1, labelspacing=0.25)
@@ -314,7 +314,7 @@ def _named(agents: Sequence[str]) -> str:
 
 def _outcome_note(rows: pd.DataFrame, measure: str) -> str:
     missing = int(rows["missing"].sum()) if measure == "reward" else 0
-    left_out = f"; {missing:,} episodes have no reward and are left out" if missing else ""
+    left_out = f"; {missing:,} episodes without reward left out" if missing else ""
     return f"Whiskers: 95 % bootstrap intervals{left_out}."
 
 

@@ -100,8 +100,8 @@ def wrap(sentence: str, axes: "Axes", points: float) -> str:
     """A sentence in as few lines as fit the width of the axes, the lines about equally long."""
     figure = cast("Figure", axes.get_figure(root=True))
     figure.draw_without_rendering()  # the lay-out, and with it the width, is only known after a draw
-    # A letter of DejaVu Sans is about 0.52 em wide, one of a bold title 0.59.
-    letter = points * (0.59 if points > 9 else 0.52)
+    # A letter of DejaVu Sans is about 0.5 em wide, one of a bold title 0.57.
+    letter = points * (0.57 if points > 9 else 0.5)
     widest = max(int(axes.get_window_extent().width / figure.dpi * 72 / letter), 20)
     lines = textwrap.wrap(sentence, widest, break_long_words=False)
     even = next(

@@ -304,18 +304,21 @@ class RolloutViewer(Pager):
         super().__init__([self.agent, self.episode])
 
     def entries(self) -> list[tuple[int, int]]:
-        """Rollout and step numbers of the chosen episode."""
+        """Rollout and step numbers of the chosen episode; one entry also for an episode without a step."""
         chosen = self.episode.value
-        return [] if chosen is None else [(chosen, s) for s in range(self._rollouts[chosen].steps)]
+        return [] if chosen is None else [(chosen, s) for s in range(max(1, self._rollouts[chosen].steps))]
 
     def card(self, entry: tuple[int, int]) -> str:
         """One step, under the head of its rollout; at the last step the outcomes too."""
         rollout = self._rollouts[entry[0]]
         task = self._tasks.get(rollout.scenario_id, "")
-        last = entry[1] == rollout.steps - 1
+        last = entry[1] >= rollout.steps - 1
+        step = (
+            step_html(rollout.trajectory[entry[1]]) if rollout.steps else f"<p>{soft('It took no step.')}</p>"
+        )
         return (
             f"{rollout_head(rollout)}{titled('Task', f'<p>{escape(task)}</p>' if task else '')}"
-            f"{step_html(rollout.trajectory[entry[1]])}"
+            f"{step}"
             f"{titled('Outcomes', outcomes_html(rollout.outcomes)) if last else ''}"
         )
 

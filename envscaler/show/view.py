@@ -6,6 +6,7 @@ does not hold is not made up here, and nothing is executed or judged.
 """
 
 import ast
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -325,10 +326,25 @@ def step_html(step: Step) -> str:
     """One step: the action, what came back, what changed."""
     parts = (
         message_html(step.action),
-        titled("Observation", json_block(step.observation)),
+        titled("Observation", json_block(_observed(step.observation))),
         titled("What changed", diff_html(step.diff)),
     )
     return "".join(parts)
+
+
+def _observed(observation: Any) -> Any:
+    # Replies travel as JSON text inside tool messages; people read the replies.
+    if not isinstance(observation, list) or not all(isinstance(message, Mapping) for message in observation):
+        return observation
+    replies = [_parsed(message["content"]) if "content" in message else message for message in observation]
+    return replies[0] if len(replies) == 1 else replies
+
+
+def _parsed(text: Any) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return text
 
 
 def rollout_head(rollout: Rollout) -> str:
