@@ -21,7 +21,7 @@ from envscaler.error import ReplyError
 from envscaler.model.ask import ask, chat
 from envscaler.model.request import Message, Model, Reply, Request
 from envscaler.schema import Json, Usage
-from envscaler.scripted import CarelessAgent, IdleAgent, RandomAgent, WitnessAgent, tool_call
+from envscaler.scripted import UNREADABLE, CarelessAgent, IdleAgent, RandomAgent, WitnessAgent, tool_call
 
 __all__ = [
     "Agent",
@@ -193,7 +193,7 @@ def _skip(pattern: re.Pattern[str], text: str, here: int) -> int:
 
 def _call_of(value: Json) -> tuple[str, str]:
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
-        return "", json.dumps(value, ensure_ascii=False)
+        return UNREADABLE, json.dumps(value, ensure_ascii=False)
     arguments = value.get("arguments", value.get("parameters", {}))
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     return value["name"], text
@@ -202,7 +202,7 @@ def _call_of(value: Json) -> tuple[str, str]:
 def _broken_call(body: str) -> tuple[str, str]:
     name = re.search(r'"name"\s*:\s*"([^"\\]*)"', body)
     arguments = re.search(r'"arguments"\s*:\s*(.*)\Z', body, re.DOTALL)
-    return (name[1] if name else ""), (arguments[1] if arguments else body).strip()
+    return (name[1] if name else "") or UNREADABLE, (arguments[1] if arguments else body).strip()
 
 
 def as_text(messages: Sequence[Message]) -> list[Message]:

@@ -31,7 +31,7 @@ from envscaler.schema import (
     Usage,
     canonical,
 )
-from envscaler.scripted import function_of, tool_call
+from envscaler.scripted import UNREADABLE, function_of, tool_call
 from envscaler.world.environment import Environment
 
 MAX_STEPS = {False: 30, True: 40}
@@ -250,12 +250,16 @@ def as_action(said: Any, calls: int) -> tuple[Message, Usage]:
         said: what `act` returned.
         calls: number of tool calls made before, for the ids of calls that have none.
     """
-    if not isinstance(said, Mapping):
-        return {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [tool_call(calls, "", _shown(said))],
-        }, Usage()
+    said = (
+        said.model_dump()
+        if hasattr(said, "model_dump")
+        else {"content": said}
+        if isinstance(said, str)
+        else said
+    )
+    if not _is_message(said):
+        call = tool_call(calls, UNREADABLE, _shown(said))
+        return {"role": "assistant", "content": None, "tool_calls": [call]}, Usage()
     message: Message = {"role": "assistant", "content": _text(said.get("content"))}
     if isinstance(reasoning := said.get("reasoning_content"), str) and reasoning:
         message["reasoning_content"] = reasoning
@@ -268,13 +272,22 @@ def as_action(said: Any, calls: int) -> tuple[Message, Usage]:
     return message, usage if isinstance(usage, Usage) else Usage()
 
 
+def _is_message(said: Any) -> bool:
+    return (
+        isinstance(said, Mapping)
+        and said.get("role", "assistant") == "assistant"
+        and ("content" in said or "tool_calls" in said)
+        and isinstance(said.get("content"), str | list | None)
+    )
+
+
 def _as_call(entry: Any, number: int) -> dict[str, Any]:
     function = entry.get("function") if isinstance(entry, Mapping) else None
     if not isinstance(function, Mapping):
-        return tool_call(number, "", _shown(entry))
+        return tool_call(number, UNREADABLE, _shown(entry))
     name, arguments = function.get("name"), function.get("arguments")
     text = arguments if isinstance(arguments, str) else "{}" if arguments is None else _shown(arguments)
-    call = tool_call(number, name if isinstance(name, str) else "", text)
+    call = tool_call(number, name if isinstance(name, str) and name else UNREADABLE, text)
     return {**call, "id": entry["id"]} if isinstance(entry.get("id"), str) and entry["id"] else call
 
 
@@ -286,15 +299,11 @@ def _unique(entries: list[dict[str, Any]], calls: int) -> list[dict[str, Any]]:
     return [{**entry, "id": f"call_{calls + i}"} for i, entry in enumerate(entries)]
 
 
-def _text(content: Any) -> str | None:
+def _text(content: str | list[Any] | None) -> str | None:
     if content is None or isinstance(content, str):
         return content
-    if isinstance(content, list):
-        # The form in parts, of which only text can be said.
-        return "".join(
-            str(part.get("text", "")) if isinstance(part, Mapping) else str(part) for part in content
-        )
-    return _shown(content)
+    # The form in parts, of which only text can be said.
+    return "".join(str(part.get("text", "")) if isinstance(part, Mapping) else str(part) for part in content)
 
 
 def _shown(value: Any) -> str:

@@ -23,6 +23,7 @@ from envscaler.error import ModelError, ReplyError
 from envscaler.model.request import Reply
 from envscaler.model.scripted import ScriptedModel
 from envscaler.schema import Usage
+from envscaler.scripted import UNREADABLE
 
 MESSAGES = [
     {"role": "system", "content": "You are careful."},
@@ -139,10 +140,13 @@ def test_no_text_breaks_the_reader(text):
         ('<tool_call>{"name": "a"}\n{"name": "b"}</tool_call>', [("a", "{}"), ("b", "{}")]),
         ('<tool_call>[{"name": "a"}, {"name": "b"}]</tool_call>', [("a", "{}"), ("b", "{}")]),
         ('<tool_call>{"name": "a"}<tool_call>{"name": "b"}</tool_call>', [("a", "{}"), ("b", "{}")]),
-        ('<tool_call>{"name": 5, "arguments": {}}</tool_call>', [("", '{"name": 5, "arguments": {}}')]),
-        ("<tool_call>look(T-1)</tool_call>", [("", "look(T-1)")]),
-        ("<tool_call></tool_call>", [("", "")]),
-        ("<tool_call>", [("", "")]),
+        (
+            '<tool_call>{"name": 5, "arguments": {}}</tool_call>',
+            [(UNREADABLE, '{"name": 5, "arguments": {}}')],
+        ),
+        ("<tool_call>look(T-1)</tool_call>", [(UNREADABLE, "look(T-1)")]),
+        ("<tool_call></tool_call>", [(UNREADABLE, "")]),
+        ("<tool_call>", [(UNREADABLE, "")]),
         ('<tool_call>{"name": "a", "arguments": {\'x\': 1}}</tool_call>', [("a", "{'x': 1}}")]),
         ("No call at all.", []),
         ("A </tool_call> alone.", []),

@@ -4,16 +4,19 @@ import json
 import threading
 from typing import ClassVar
 
+import library
+import numpy as np
 import pytest
 
 from envscaler import episode
-from envscaler.agent import PromptAgent, ToolAgent, WitnessAgent
+from envscaler.agent import CarelessAgent, IdleAgent, PromptAgent, RandomAgent, ToolAgent, WitnessAgent
 from envscaler.episode import as_action, dialogue_of, roll_out, system_message, writable
 from envscaler.error import BudgetExceeded, CheckError, EnvironmentLost, ModelError, ParameterError
 from envscaler.model.request import Reply
 from envscaler.model.scripted import ScriptedModel
 from envscaler.schema import Call, Check, Outcome, Rollout, Rule, Scenario, Skeleton, Tool, Usage
 from envscaler.store import read_records, write_records
+from envscaler.world.environment import Environment
 
 SKELETON = Skeleton(
     theme_id="",
@@ -180,8 +183,10 @@ def test_an_agent_cannot_rewrite_the_exchange():
     [
         None,
         7,
-        "text",
         [],
+        {},
+        {"content": 5},
+        {"role": "user", "content": "x"},
         float("nan"),
         object(),
         {"tool_calls": 5},
@@ -205,7 +210,7 @@ def test_a_slip_is_an_observation_and_never_an_end(thing):
 
 
 @pytest.mark.parametrize(
-    "message", [{}, {"content": None}, {"content": ""}, {"content": 5}, {"role": "user", "content": "x"}]
+    "message", ["", "text", {"content": None}, {"content": ""}, {"content": [], "tool_calls": None}]
 )
 def test_a_message_without_a_call_ends_the_episode(message):
     rollout = roll_out(SKELETON, SCENARIO, Says(message))
@@ -426,6 +431,79 @@ def test_system_messages_hold_what_their_prompts_name():
     assert "<tools>" not in system_message(SKELETON, TOOLS)["content"]
     text = system_message(SKELETON, TOOLS, "rollouts/act_text")
     assert text["role"] == "system" and '"name": "close"' in text["content"]
+
+
+# In the real environment
+
+SHELF = Scenario(
+    skeleton_id=library.skeleton().id,
+    initial_state=library.STATE,
+    task=library.TASK,
+    checks=[Check(item=item, kind=kind, source=source) for item, (kind, source) in library.ITEMS.items()],
+    may_change=library.MAY_CHANGE,
+    witness=[Call.model_validate(call) for call in library.WITNESS],
+)
+
+
+@pytest.fixture
+def real(monkeypatch):
+    monkeypatch.setattr(episode, "Environment", Environment)
+
+
+def test_agents_earn_what_they_are_worth(real):
+    def mean(agent):
+        return np.mean([roll_out(library.skeleton(), SHELF, agent, seed=seed).reward for seed in range(12)])
+
+    earned = [mean(agent) for agent in (WitnessAgent(), CarelessAgent(0.2), CarelessAgent(0.7), IdleAgent())]
+    assert earned == sorted(earned, reverse=True) and earned[0] == 1 and earned[-1] == 0
+    assert earned[0] > earned[1] > earned[2]
+    assert mean(RandomAgent()) < 0.5
+
+
+def test_the_witness_finishes_a_real_conversation(real):
+    first, second = library.TASK.split(". ", 1)[0], library.TASK.split(". ", 1)[1]
+    rollout = roll_out(
+        library.skeleton(), SHELF, WitnessAgent(), conversation=True, user=user(first, second, ("Bye.", True))
+    )
+    assert (rollout.ending, rollout.reward) == ("stopped", 1.0)
+
+
+def test_a_tool_that_hangs_for_ever_is_the_environments_failure(real):
+    head, doc, _ = library.METHODS["find_member"].split('"""')
+    hanging = f'{head}"""{doc}"""\n    while True:\n        pass\n'
+    skeleton = library.skeleton(find_member=hanging)
+    call = {"tool_calls": [{"function": {"name": "find_member", "arguments": '{"name": "Ida Berg"}'}}]}
+    rollout = roll_out(skeleton, SHELF.replace(skeleton_id=skeleton.id), Says(call))
+    assert (rollout.ending, rollout.cause, rollout.reward) == ("failed", "environment", None)
+    assert rollout.steps == 2 and len(rollout.messages) == 7
+
+
+@pytest.mark.parametrize("body", ["1 / 0", "'yes'", "final_state.clear()"])
+def test_a_real_check_that_breaks_is_no_nought(real, body):
+    checks = [*SHELF.checks, Check(item="Broken?", source=f"def check_func(final_state):\n    return {body}")]
+    rollout = roll_out(library.skeleton(), SHELF.replace(checks=checks), WitnessAgent())
+    assert (rollout.ending, rollout.cause, rollout.reward) == ("finished", "check", None)
+
+
+def test_hostile_arguments_do_no_harm(real):
+    names = ["__init__", "__class__", "members", "", "find_member", "lend_book"]
+    texts = [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"name": "\\ud800"}',
+        '{"name": null}',
+        "[" * 5000,
+        '{"a": 1e999}',
+        "{}" * 9,
+    ]
+    many = [{"function": {"name": n, "arguments": t}} for n in names for t in texts]
+    rollout = roll_out(library.skeleton(), SHELF, Says({"tool_calls": many}, "I give up."))
+    assert (rollout.ending, rollout.reward) == ("finished", 0.0)
+    assert rollout.final_state == SHELF.initial_state
+    assert sum(m["role"] == "tool" for m in rollout.messages) == len(many)
+    rollout.model_dump_json()
 
 
 def test_episodes_do_not_share_anything():
