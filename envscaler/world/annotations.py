@@ -152,9 +152,9 @@ def _literal(values: list[Any]) -> Schema:
 
 
 def _alias(node: ast.stmt) -> tuple[str, ast.expr] | None:
-    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-        if isinstance(node.value, ast.Subscript | ast.Name | ast.Attribute | ast.BinOp):
-            return node.targets[0].id, node.value
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript | ast.Name | ast.BinOp):
+        target = node.targets[0]
+        return (target.id, node.value) if isinstance(target, ast.Name) else None
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
         return node.target.id, node.value
     return None

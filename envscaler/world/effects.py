@@ -16,8 +16,30 @@ Kinds = dict[str, int]
 NEW, HOLDER, LIVE = 0, 1, 2
 
 _CHANGE = frozenset(
-    "append appendleft extend insert remove pop popleft popitem clear update setdefault add discard sort reverse "
-    "__setitem__ __delitem__ difference_update intersection_update subtract move_to_end rotate".split()  # noqa: SIM905
+    [
+        "append",
+        "appendleft",
+        "extend",
+        "insert",
+        "remove",
+        "pop",
+        "popleft",
+        "popitem",
+        "clear",
+        "update",
+        "setdefault",
+        "add",
+        "discard",
+        "sort",
+        "reverse",
+        "__setitem__",
+        "__delitem__",
+        "difference_update",
+        "intersection_update",
+        "subtract",
+        "move_to_end",
+        "rotate",
+    ]
 )
 _TAKE = frozenset("get pop popleft popitem setdefault __getitem__".split())  # noqa: SIM905
 _VIEW = frozenset("values items keys copy elements most_common".split())  # noqa: SIM905
@@ -192,7 +214,8 @@ class _Walk:
             case ast.Lambda():
                 self._kind(node.body)
                 return NEW
-        parts = [self._kind(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        inner = node.values if isinstance(node, ast.Dict) else ast.iter_child_nodes(node)
+        parts = [self._kind(child) for child in inner if isinstance(child, ast.expr)]
         holds = isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Set | ast.BinOp) and any(parts)
         return HOLDER if holds else NEW
 
@@ -202,8 +225,8 @@ class _Walk:
             self._bind(generator.target, LIVE if self._kind(generator.iter) else NEW)
             for test in generator.ifs:
                 self._kind(test)
-        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        kind = max(map(self._kind, parts))
+        # A key cannot be written into, so only what is under it counts.
+        kind = self._kind(node.value if isinstance(node, ast.DictComp) else node.elt)
         self._kinds = outer
         return HOLDER if kind else NEW
 

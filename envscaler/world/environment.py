@@ -77,7 +77,7 @@ class Environment:
 
         Args:
             skeleton: the class and its tools.
-            scenario_or_state: a scenario, or a bare state without task and checks; None for the class's own empty state.
+            scenario_or_state: a scenario, or a bare state; None for the class's own empty state.
             seed: of times, ids and draws, until `reset` gives another one.
             max_steps: actions after which the episode is truncated.
             timeout: seconds a tool or a check may take.

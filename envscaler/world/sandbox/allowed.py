@@ -5,9 +5,42 @@ rest.
 """
 
 ALLOWED = frozenset(
-    "__future__ abc base64 bisect calendar collections collections.abc copy dataclasses datetime decimal enum "
-    "fractions functools hashlib heapq itertools json math numbers operator random re secrets statistics string "
-    "textwrap time types typing unicodedata uuid warnings zoneinfo".split()  # noqa: SIM905
+    {
+        "__future__",
+        "abc",
+        "base64",
+        "bisect",
+        "calendar",
+        "collections",
+        "collections.abc",
+        "copy",
+        "dataclasses",
+        "datetime",
+        "decimal",
+        "enum",
+        "fractions",
+        "functools",
+        "hashlib",
+        "heapq",
+        "itertools",
+        "json",
+        "math",
+        "numbers",
+        "operator",
+        "random",
+        "re",
+        "secrets",
+        "statistics",
+        "string",
+        "textwrap",
+        "time",
+        "types",
+        "typing",
+        "unicodedata",
+        "uuid",
+        "warnings",
+        "zoneinfo",
+    }
 )
 """Modules that generated code may import."""
 

@@ -332,7 +332,7 @@ def _interpreter(what: str, argument: str, **options: Any) -> "subprocess.Popen[
         raise SandboxError(
             "Expected a Python interpreter to run generated code in, but sys.executable is empty."
         )
-    quiet = {name: subprocess.DEVNULL for name in ("stdin", "stdout", "stderr")}
+    streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     kept = {
         k: os.environ[k] for k in ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if k in os.environ
     }
@@ -341,7 +341,7 @@ def _interpreter(what: str, argument: str, **options: Any) -> "subprocess.Popen[
     try:
         # A session of its own: Ctrl-C in a terminal goes to the user's process alone.
         return subprocess.Popen(
-            command, env=environment, cwd=_ROOT.anchor, start_new_session=True, **(quiet | options)
+            command, env=environment, cwd=_ROOT.anchor, start_new_session=True, **(streams | options)
         )
     except OSError as error:
         raise SandboxError(f"A separate Python process could not be started: {error}.") from None

@@ -13,14 +13,23 @@ from collections.abc import Callable
 from typing import Any
 
 LOSES = frozenset({"init_config", "initial_state"})
-"""Attributes that would keep a second copy of the state; they are taken off the instance unless the state names them."""
+"""Attributes that would keep a second copy of the state; taken off unless the state names them."""
 
 Patch = dict[str, Any]
 """{"set": {attribute: value}, "gone": [attribute], "records": {attribute: {"set": {key: value}, "drop": [key]}}}"""
 
 # Bound here, before generated code could put something else in their place.
 _dumps, _loads = marshal.dumps, marshal.loads
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def _sets(value: Any) -> Any:
+    """Sets become sorted lists, since honest code keeps them; nothing else is bent into JSON."""
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=_encode)
+    raise TypeError(f"a {type(value).__name__} is nothing that JSON can hold")
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_sets).encode
 
 
 class NotJson(Exception):
@@ -71,6 +80,15 @@ class Tracker:
         self._kept: dict[str, bytes] = {}
         self._fresh: dict[str, bytes] = {}
         self._kept = {name: self._pack(name, value) for name, value in self.state().items()}
+        for name, value in self.state().items():
+            self._whole(name, value)
+
+    @staticmethod
+    def _whole(name: str, value: Any) -> None:
+        try:
+            encode(value)
+        except NotJson as error:
+            raise NotJson(f"the attribute {name} holds what JSON cannot: {error}") from None
 
     def state(self) -> dict[str, Any]:
         """The live state, not a copy."""

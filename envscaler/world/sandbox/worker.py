@@ -80,6 +80,8 @@ class Space:
     def _import(
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
     ) -> ModuleType:
+        if name == "_strptime":  # what `datetime.strptime` itself asks for
+            return sys.modules[name]
         if level or name not in ALLOWED:
             raise ImportError(f"{name!r} cannot be imported here; allowed are {', '.join(sorted(ALLOWED))}")
         module = self._module(name)
@@ -177,7 +179,7 @@ class Worker:
         for name, value in values.items():
             if name.startswith("__"):
                 raise ValueError(f"the state names {name!r}, which is no attribute of a state")
-            setattr(instance, name, unpack(pack(value)))
+            setattr(instance, name, as_before(getattr(instance, name, None), unpack(pack(value))))
         self._tools = frozenset(request["tools"])
         self._tracker = Tracker(instance, frozenset(values))
         return {"state": self._tracker.state()}
@@ -245,6 +247,11 @@ def construct(kind: type, state: dict[str, Any]) -> Any:
     free = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [p for p in parameters if p.default is p.empty and p.kind not in free]
     return kind(unpack(pack(state))) if needed else kind()
+
+
+def as_before(old: Any, new: Any) -> Any:
+    """A list out of JSON becomes a set where `__init__` had put a set."""
+    return type(old)(new) if type(old) in (set, frozenset) and isinstance(new, list) else new
 
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\Z")
