@@ -58,10 +58,12 @@ CUES = (
         r"""
         (?<!a_)(?<!the_)(?<!this_)(?<!of_)book bookmark reserve re-?schedule cancel renew register enrol+
         schedule_(?:a|an|my|our|the|these|two|three|four|some|it|for|delivery) un?subscribe refund withdraw
-        upload submit dispute assign approve reject activate deactivate enable disable delete remove update
+        upload submit dispute assign approve reject activate deactivate enable disable delete remove
+        (?<!an_)update(?!_(?:me|myself|on)\b)
         modify edit rename archive deploy restart block unblock invite rent lease pay_(?:for|my|the) transfer
         deposit check(?:_me)?_in sign_(?:me|us|up) log_(?:me|my|the|a|this|in) remind_me notify
         send_(?:an?|the|out|my|our|this|it|them) dispatch allocate unlock lock place_an?
+        track_my add_my (?:give|leave)_(?:my_)?feedback rate_(?:my|the)
         turn_(?:on|off|up|down) switch_(?:on|off) make_a_(?:reservation|booking|payment)
         """,
     ),
@@ -99,13 +101,14 @@ CUES = (
         "speaks of somebody's own records",
         2.0,
         r"my our his her their (?!what|it|that|here|there|let|who)\w+'s",
-        then="{own} history progress schedule inbox statement results? cards? goals? workouts? list",
+        then="{own} history progress schedule inbox statement results? cards? goals? workouts? data journal list",
         gap=2,
     ),
     Cue(
-        "asks for somebody's file",
+        "asks for an entry of a register",
         1.5,
-        r"(?:patient|employee|customer|student|client|member|user)_(?:information|details|record|data|file|profile)s?",
+        r"(?:patient|employee|customer|student|client|member|user)_(?:information|details|record|data|file|profile)s? "
+        r"availability_of (?:the|our|your)_(?:database|system|register|registry|directory)",
     ),
     Cue("speaks of kept records", 0.8, "{records}"),
     Cue(
@@ -190,7 +193,7 @@ CUES = (
         """,
     ),
 )
-LEAST = 1.5
+LEAST = 1.4
 """Least sum of the weights at which a request is taken to presuppose a kept world."""
 
 
