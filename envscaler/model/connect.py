@@ -42,7 +42,10 @@ def connect(
         # Imported here because it is large and often not wanted.
         from envscaler.model.builtin import BuiltinModel
 
-        return CachedModel(BuiltinModel(seed=seed, fault_rate=fault_rate), mode=cache or "off")
+        mode: Mode = cache or "off"
+        # What it answers hangs on both, so where it is remembered, both belong to what was asked.
+        choices = {"seed": seed, "fault_rate": fault_rate} if mode != "off" else None
+        return CachedModel(BuiltinModel(seed=seed, fault_rate=fault_rate), mode=mode, settings=choices)
     offline = cache == "replay_only"
     model = OpenAIModel(
         name, base_url=base_url, api_key=api_key, workers=workers, timeout=timeout, offline=offline
