@@ -95,6 +95,7 @@ class _Episode:
     ending: Ending = "truncated"
     cause: str = ""
     error: str = ""
+    faults: list[dict[str, Json]] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
 
     def play(self, limit: int) -> None:
@@ -142,6 +143,7 @@ class _Episode:
         if speaks and not self.meter:
             self.ending = "finished"
         observation, _, terminated, truncated, info = environment.step(_sent(action))
+        self.faults += [{"step": len(self.trajectory), **fault} for fault in info.get("faults", ())]
         replies = writable(observation) if isinstance(observation, list) else []
         self.messages.extend(replies)
         self.trajectory.append(Step(action=action, observation=replies, diff=writable(environment.diff)))
@@ -193,7 +195,7 @@ class _Episode:
             ending=self.ending,
             cause=self.cause,
             usage=self.usage + (self.meter.usage if self.meter else Usage()),
-            extra={"error": self.error} if self.error else {},
+            extra=writable({k: v for k, v in (("error", self.error), ("faults", self.faults)) if v}),
             origin=self._origin(),
         )
 

@@ -15,6 +15,7 @@ from envscaler.error import BudgetExceeded, CheckError, EnvironmentLost, ModelEr
 from envscaler.model.request import Reply
 from envscaler.model.scripted import ScriptedModel
 from envscaler.schema import Call, Check, Outcome, Rollout, Rule, Scenario, Skeleton, Tool, Usage
+from envscaler.show.stats import rollout_frame
 from envscaler.store import read_records, write_records
 from envscaler.world.environment import Environment
 
@@ -476,6 +477,25 @@ def test_a_tool_that_hangs_for_ever_is_the_environments_failure(real):
     rollout = roll_out(skeleton, SHELF.replace(skeleton_id=skeleton.id), Says(call))
     assert (rollout.ending, rollout.cause, rollout.reward) == ("failed", "environment", None)
     assert rollout.steps == 2 and len(rollout.messages) == 7
+
+
+def test_a_tool_that_raises_is_the_environments_fault_and_recorded_as_such(real):
+    head, doc, _ = library.METHODS["find_member"].split('"""')
+    skeleton = library.skeleton(find_member=f'{head}"""{doc}"""\n    return 1 / 0\n')
+    scenario = SHELF.replace(skeleton_id=skeleton.id)
+    call = {"tool_calls": [{"function": {"name": "find_member", "arguments": '{"name": "Ida Berg"}'}}]}
+    rollout = roll_out(
+        skeleton,
+        scenario,
+        Says("hm", call, call, "I give up."),
+        conversation=True,
+        user=user("Hi", "?", ("", True)),
+    )
+    assert [(fault["step"], fault["tool"]) for fault in rollout.extra["faults"]] == [
+        (1, "find_member"),
+        (2, "find_member"),
+    ]
+    assert rollout.ending == "stopped" and rollout_frame([rollout], [scenario])["faults"].tolist() == [2]
 
 
 @pytest.mark.parametrize("body", ["1 / 0", "'yes'", "final_state.clear()"])

@@ -28,14 +28,14 @@ _CELLS_AT_ONCE = 2_000_000
 def rollout_frame(rollouts: Iterable[Rollout], scenarios: Iterable[Scenario]) -> pd.DataFrame:
     """One row a rollout: who, where, in which mode, reward, solved, steps, calls, ending, cost.
 
-    `reward` and `solved` are NaN where the reward is None; `skeleton_id` is empty where the scenario is not
-    given.
+    `refused` counts calls that were answered with an error, `faults` those on which the environment itself broke.
+    `reward` and `solved` are NaN where the reward is None; `skeleton_id` is empty where the scenario is not given.
     """
     homes = {scenario.id: scenario.skeleton_id for scenario in scenarios}
     rows = [_rollout_row(rollout, homes.get(rollout.scenario_id, "")) for rollout in rollouts]
     columns = [
         "agent", "mode", "scenario_id", "skeleton_id", "seed", "reward", "solved", "steps", "calls",
-        "refused", "user_turns", "ending", "cause", "model_calls", "tokens",
+        "refused", "faults", "user_turns", "ending", "cause", "model_calls", "tokens",
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=columns).astype({"reward": float, "solved": float})
 
@@ -54,6 +54,7 @@ def _rollout_row(rollout: Rollout, skeleton_id: str) -> dict[str, Any]:
         "steps": rollout.steps,
         "calls": sum(len(message.get("tool_calls") or ()) for message in said),
         "refused": sum(m.get("role") == "tool" and _refused(str(m.get("content"))) for m in said),
+        "faults": len(rollout.extra.get("faults") or ()),
         "user_turns": sum(message.get("role") == "user" for message in said),
         "ending": rollout.ending,
         "cause": rollout.cause,
