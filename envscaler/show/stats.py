@@ -22,9 +22,6 @@ MEASURES = ("reward", "solved", "steps")
 _CELLS_AT_ONCE = 2_000_000
 
 
-# Frames
-
-
 def rollout_frame(rollouts: Iterable[Rollout], scenarios: Iterable[Scenario]) -> pd.DataFrame:
     """One row a rollout: who, where, in which mode, reward, solved, steps, calls, ending, cost.
 
@@ -105,9 +102,6 @@ def funnel(stages: Mapping[str, int | Sized]) -> pd.DataFrame:
     frame["of_previous"] = frame["count"] / frame["count"].shift().replace(0, np.nan)
     frame["of_first"] = frame["count"] / (frame["count"].iloc[0] or np.nan) if len(frame) else []
     return frame
-
-
-# Intervals
 
 
 def intervals(
@@ -197,9 +191,6 @@ def _resample(table: np.ndarray, sizes: np.ndarray, n: int, rng: np.random.Gener
     return np.where(counted, drawn, 0.0).sum(axis=(-1, -2))
 
 
-# Win rates
-
-
 @dataclass(frozen=True)
 class WinRates:
     """How often each agent earns more than each other one, on the same scenarios."""
@@ -275,9 +266,6 @@ def _win_table(
     table = pd.DataFrame({"agent": agents, "win_rate": against.mean(axis=0), "low": low, "high": high})
     table = table.assign(reward=reward, scenarios=len(against))
     return table.sort_values("win_rate", ascending=False, ignore_index=True)
-
-
-# Agreement
 
 
 @dataclass(frozen=True)
@@ -375,9 +363,6 @@ def wilson(successes: int, n: int, *, level: float = 0.95) -> tuple[float, float
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     return float(max(0.0, middle - half)), float(min(1.0, middle + half))
-
-
-# Histograms
 
 
 def histogram_match(values: Iterable[float], paper: Mapping[str, Any]) -> pd.DataFrame:
