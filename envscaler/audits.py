@@ -76,7 +76,7 @@ def audit_skeleton(
         findings=[
             *doubts,
             *found,
-            *(finding for trial in trials for finding in trial.broken),
+            *(finding for trial in trials for finding in trial.findings),
             *_skips(bench),
         ],
         probes=[trial.probe for trial in trials],

@@ -63,8 +63,8 @@ class Trial:
     """The call and the verdict."""
     before: dict[str, Json]
     """The state it was made in."""
-    broken: tuple[Finding, ...] = ()
-    """The rules it broke."""
+    findings: tuple[Finding, ...] = ()
+    """What execution alone shows: the rules it broke, that the tool raised or hung."""
 
 
 class Bench:
@@ -176,17 +176,11 @@ class Bench:
             reply = environment.call(choice.tool, choice.arguments)
         except EnvironmentLost as error:
             place.reopen(before)
-            lost = Judgement(
-                analysis="", verdict="fail", reason=f"The tool took its environment down: {error}"
-            )
-            return Trial(_probe(choice, None, {}, lost, ()), before)
+            return _fault(choice, None, before, str(error))
         after, diff = environment.state, environment.diff
         call = {"tool": choice.tool, "arguments": choice.arguments, "reply": reply}
         if environment.faults:
-            fault = Judgement(
-                analysis="", verdict="fail", reason=f"The tool failed: {canonical(environment.faults)}"
-            )
-            return Trial(_probe(choice, reply, diff, fault, ()), before)
+            return _fault(choice, reply, before, canonical(environment.faults))
         broken = self._broken(before, after, call, diff)
         if broken:
             environment.restore(mark)
@@ -270,6 +264,17 @@ class _Plan:
         return sum(self._made[tool, intent] for intent in INTENTS)
 
 
+def _fault(choice: Choice, reply: Json, before: dict[str, Json], what: str) -> Trial:
+    """A trial whose tool raised, hung or crashed; there is nothing left for a checker to judge."""
+    message = f"{choice.tool} failed instead of replying: {what}"
+    evidence = {"arguments": choice.arguments, "intent": choice.intent}
+    finding = Finding(
+        kind="tool-fault", severity="error", where=choice.tool, message=message, evidence=evidence
+    )
+    judgement = Judgement(analysis="", verdict="fail", reason="")
+    return Trial(_probe(choice, reply, {}, judgement, [finding]), before, (finding,))
+
+
 def counts_by_tool(probes: Sequence[Probe], tools: Iterable[str] = ()) -> pd.DataFrame:
     """The table tool | total | positive | boundary | negative | pass | warning | fail, a row a tool.
 
@@ -290,15 +295,17 @@ def _table(counts: pd.DataFrame) -> str:
     return "\n".join([head, *(f"{row[0]} | " + " | ".join(map(str, row[1:])) for row in counts.itertuples())])
 
 
-def _probe(choice: Choice, reply: Json, diff: Json, judgement: Judgement, broken: Sequence[Finding]) -> Probe:
-    """The record; a broken rule is a fail whatever the checker says."""
-    reasons = [judgement.reason, *(finding.message for finding in broken)]
+def _probe(
+    choice: Choice, reply: Json, diff: Json, judgement: Judgement, findings: Sequence[Finding]
+) -> Probe:
+    """The record; what execution found makes it a fail, whatever the checker says."""
+    reasons = [judgement.reason, *(finding.message for finding in findings)]
     return Probe(
         tool=choice.tool,
         arguments=choice.arguments,
         intent=choice.intent,
         reply=reply,
         diff=diff,
-        verdict="fail" if broken else judgement.verdict,
+        verdict="fail" if findings else judgement.verdict,
         reason=" ".join(reason for reason in reasons if reason),
     )

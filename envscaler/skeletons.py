@@ -14,6 +14,7 @@ It does not say whether the tools do what they say: that is `audits`. It never e
 import ast
 import logging
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from envscaler.error import PartRefused, ReplyError, SourceError
@@ -299,7 +300,7 @@ def _write_tools(
                 "skeletons/write_tool",
                 variables,
                 Code,
-                lambda code, t=tool: _tool_problem(code, t, head),
+                partial(_tool_problem, tool.name, head),
             )
         except (PartRefused, ReplyError) as error:
             left_out[tool.name] = str(error)
@@ -311,8 +312,8 @@ def _write_tools(
     return methods, left_out
 
 
-def _tool_problem(method: str, tool: ToolPlan, head: str) -> str:
-    if problem := method_problem(method, tool.name):
+def _tool_problem(name: str, head: str, method: str) -> str:
+    if problem := method_problem(method, name):
         return problem
     try:
         source = assemble(head, [method])

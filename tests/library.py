@@ -178,12 +178,14 @@ STATE = {
     "books": {
         "B-1": {"book_id": "B-1", "title": "Emma", "copies": 1},
         "B-2": {"book_id": "B-2", "title": "Kim", "copies": 2},
+        "B-3": {"book_id": "B-3", "title": "Ivanhoe", "copies": 1},
     },
     "loans": {
         "L-1": {"loan_id": "L-1", "book_id": "B-1", "member_id": "M-2", "due": "2025-03-01", "open": True},
         "L-2": {"loan_id": "L-2", "book_id": "B-2", "member_id": "M-2", "due": "2025-03-01", "open": True},
+        "L-3": {"loan_id": "L-3", "book_id": "B-3", "member_id": "M-1", "due": "2025-03-08", "open": True},
     },
-    "next_loan": 3,
+    "next_loan": 4,
 }
 TASK = (
     "Hello, I am at the desk of the library this morning. Tom Aske has just brought back the copy of Emma that he had "
@@ -274,7 +276,7 @@ PROBES = {
     "lend_book": (
         {"book_id": "B-2", "member_id": "M-1", "due": "2025-05-01"},
         {"book_id": "B-2", "member_id": "M-1", "due": "2025-05-02"},
-        {"book_id": "B-1", "member_id": "M-1", "due": "2025-05-03"},
+        {"book_id": "B-3", "member_id": "M-1", "due": "2025-05-03"},
     ),
     "return_book": ({"loan_id": "L-2"}, {"loan_id": "L-1"}, {"loan_id": "L-99"}),
 }

@@ -1,6 +1,7 @@
 """Audits: balanced probes, verdicts, broken rules, repair that has to help, and nonsense that costs one round."""
 
 import json
+from itertools import pairwise
 
 import library
 import pytest
@@ -47,7 +48,7 @@ def test_the_state_rolls_on() -> None:
     before_and_after = [
         (json.loads(b["before"]), json.loads(b["after"])) for b in asked(model, "audits/judge")
     ]
-    assert all(one[1] == two[0] for one, two in zip(before_and_after, before_and_after[1:], strict=False))
+    assert all(one[1] == two[0] for one, two in pairwise(before_and_after))
 
 
 def test_no_tool_is_tried_too_often_unless_the_rounds_demand_it() -> None:

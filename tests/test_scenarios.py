@@ -87,7 +87,7 @@ def test_a_check_that_stays_vacuous_is_refused_and_located() -> None:
         return fenced("def check_func(final_state):\n    return True") if b["item"] == FIRST else None
 
     model = author({"scenarios/check": slip})
-    with pytest.raises(PartRefused, match="scenarios/check.*L-1 of Emma"):
+    with pytest.raises(PartRefused, match=r"scenarios/check.*L-1 of Emma"):
         build_scenario(library.skeleton(), model)
     assert len(asked(model, "scenarios/check")) <= len(ITEMS) + 2
 
@@ -166,7 +166,7 @@ def test_a_short_task_goes_back_and_stays_out_when_it_stays_short() -> None:
     model = author({"scenarios/task": [short]})
     assert len(build_scenario(library.skeleton(), model).task.split()) >= 50
     assert "4 words" in asked(model, "scenarios/task")[1]["feedback"]
-    with pytest.raises(PartRefused, match="scenarios/task.*at least 50"):
+    with pytest.raises(PartRefused, match=r"scenarios/task.*at least 50"):
         build_scenario(library.skeleton(), author({"scenarios/task": short}))
 
 

@@ -169,7 +169,7 @@ def test_a_class_a_person_wrote(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_loaded_says_why(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="no such|there is none"):
+    with pytest.raises(StoreError, match="there is none"):
         load_skeleton(tmp_path / "absent.py")
     for text, word in (
         ("class A:\n    def x(self:", "parse"),
