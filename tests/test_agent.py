@@ -222,7 +222,8 @@ def test_plain_words_stay_as_they_are():
         "Please add the message: hello.",
         "Use system B: the new one",
         "I thought: why not?",
-        "Ask my agent",
+        "A ticket, please.\nTitle: Lamp\nAgent: Bo\nTool: saw\nSystem: B",
+        "Message: hello",
     ):
         assert as_typed(text) == text
 
