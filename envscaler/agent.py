@@ -291,7 +291,7 @@ _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL |
 _SPEAKER = re.compile(r"\A[\s#*\[]*(?:user|customer|human|reply)[\]*]*\s*:[*\s]*", re.IGNORECASE)
 _OTHER = re.compile(r"^[\s#*\[]*assistant[\]*]*\s*:", re.IGNORECASE | re.MULTILINE)
 _THOUGHT_LINE = re.compile(
-    r"\A[\s#*]*(?:thought|thinking)[*]*\s*:.*?(?=^[\s#*]*(?:reply|message)[*]*\s*:|\Z)", re.I | re.S | re.M
+    r"\A[\s#*]*(?:thought|thinking)[*]*\s*:.*?(?=^[\s#*]*reply[*]*\s*:|\Z)", re.I | re.S | re.M
 )
 
 
