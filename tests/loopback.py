@@ -110,8 +110,8 @@ def serve(loopback: Loopback) -> ThreadingHTTPServer:
     return server
 
 
-@pytest.fixture
-def loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
+@pytest.fixture(name="loopback")
+def loopback_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
     made = Loopback()

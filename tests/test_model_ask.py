@@ -2,9 +2,10 @@
 
 import subprocess
 import sys
+import types
 
 import pytest
-from loopback import completion, loopback, refusal  # noqa: F401
+from loopback import completion, loopback_server, refusal  # noqa: F401
 from pydantic import BaseModel, ConfigDict
 
 import envscaler
@@ -174,3 +175,27 @@ def test_importing_the_wing_is_light():
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_builtin_model_is_not_remembered_unless_asked_and_then_by_seed_and_fault_rate(home, monkeypatch):
+    made = []
+
+    class Builtin(ScriptedModel):
+        def __init__(self, seed: int, fault_rate: float) -> None:
+            super().__init__(lambda request: f"{seed} {fault_rate}", name="builtin", workers=2)
+            made.append((seed, fault_rate))
+
+    module = types.ModuleType("envscaler.model.builtin")
+    module.BuiltinModel = Builtin
+    monkeypatch.setitem(sys.modules, "envscaler.model.builtin", module)
+    model = connect("builtin")
+    model.check()
+    assert (model.name, model.workers, model.mode, made) == ("builtin", 2, "off", [(0, 0.15)])
+    messages = [{"role": "user", "content": "go"}]
+    said = [
+        chat(
+            connect("builtin", seed=seed, fault_rate=rate, cache="read_write"), "rollouts/act", messages
+        ).text
+        for seed, rate in [(0, 0.1), (1, 0.1), (0, 0.2), (0, 0.1)]
+    ]
+    assert said == ["0 0.1", "1 0.1", "0 0.2", "0 0.1"]

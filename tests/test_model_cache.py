@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from loopback import completion, loopback  # noqa: F401
+from loopback import completion, loopback_server  # noqa: F401
 
 from envscaler.error import CacheMiss, ModelError, ParameterError, StoreError
 from envscaler.model.cache import CachedModel, Memory, ReplyCache, cache_path
@@ -218,7 +218,7 @@ def test_an_export_can_be_played_again_and_holds_no_secret(path, tmp_path, loopb
     for content in (exported.read_bytes(), path.read_bytes(), path.with_name("m.sqlite-wal").read_bytes()):
         assert b"sk-secret" not in content and b"127.0.0.1" not in content
     (tmp_path / "bad.jsonl").write_text('{"key": "k"}\n')
-    with pytest.raises(StoreError, match="bad.jsonl"):
+    with pytest.raises(StoreError, match=r"bad\.jsonl"):
         RecordedModel(tmp_path / "bad.jsonl", "m")
 
 

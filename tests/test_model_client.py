@@ -8,7 +8,7 @@ import time
 import traceback
 
 import pytest
-from loopback import DROP, Loopback, Seen, completion, loopback, refusal  # noqa: F401
+from loopback import DROP, Loopback, Seen, completion, loopback_server, refusal  # noqa: F401
 from pydantic import BaseModel, Field
 
 from envscaler.error import ModelError

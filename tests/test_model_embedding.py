@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from loopback import Seen, loopback, refusal  # noqa: F401
+from loopback import Seen, loopback_server, refusal  # noqa: F401
 
 from envscaler.error import ModelError, ParameterError
 from envscaler.model import embedding

@@ -106,8 +106,6 @@ hostile = (
                 "<rules>",
                 "{{ rules }}",
                 "{{ request }}",
-            ]
-            + [
                 "\n",
                 "\\",
                 "<",

@@ -120,8 +120,9 @@ def test_vectors_come_in_the_order_of_the_texts():
         {"data": []},
         {"data": [{"index": 0, "embedding": [1, None]}]},
         {"data": [{"index": 0, "embedding": "AAA="}]},
-    ]
-    + [{"data": [{"index": 0, "embedding": [1]}] * 2}, {"data": [{"index": 0, "embedding": [float("nan")]}]}],
+        {"data": [{"index": 0, "embedding": [1]}] * 2},
+        {"data": [{"index": 0, "embedding": [float("nan")]}]},
+    ],
 )
 def test_an_answer_without_the_vectors_is_told(answer):
     with pytest.raises(ModelError, match="u: expected"):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 _BATCH = 64
-_BAR_FROM = 2_000
+_BAR_FROM = 500
 """Texts from which on a progress bar is shown."""
 
 
