@@ -102,7 +102,7 @@ class Bench:
     def roll(self, rounds: int, tools: Iterable[str] | None = None) -> list[Trial]:
         """Make this many probes of these tools (all by default); the state rolls on from one to the next."""
         wanted = None if tools is None else set(tools)
-        plan = _Plan(
+        plan = Plan(
             [t for t in self.skeleton.tools if wanted is None or t.name in wanted],
             rounds,
             self.seed + self.asked,
@@ -138,7 +138,7 @@ class Bench:
     def _sample(self) -> int:
         return self.seed * 10_000 + self.asked
 
-    def _choose(self, plan: "_Plan", state: dict[str, Json], trials: list[Trial]) -> Choice | None:
+    def _choose(self, plan: "Plan", state: dict[str, Json], trials: list[Trial]) -> Choice | None:
         probes = [trial.probe for trial in trials]
         variables = {
             "summary": self.skeleton.summary,
@@ -161,7 +161,7 @@ class Bench:
         except (PartRefused, ReplyError):
             return None
 
-    def _choice_problem(self, choice: Choice, plan: "_Plan") -> str:
+    def _choice_problem(self, choice: Choice, plan: "Plan") -> str:
         if choice.tool not in self._schemas:
             return f"There is no tool {choice.tool!r}."
         if choice.tool not in plan.open:
@@ -191,7 +191,10 @@ class Bench:
         self, before: dict[str, Json], after: dict[str, Json], call: dict[str, Json], diff: dict[str, Json]
     ) -> tuple[Finding, ...]:
         """The rules that a call broke, with the call as evidence; an invariant that cannot say is no proof."""
-        found = broken_invariants(self._rules, before, after, call)
+        # Where nothing changed, only a rule that looks at the call itself can be broken (its first mention of
+        # `call` is the parameter).
+        rules = self._rules if diff else [r for r in self._rules if (r.invariant or "").count("call") > 1]
+        found = broken_invariants(rules, before, after, call)
         told = {"where": call["tool"], "evidence": {"call": call, "diff": diff}}
         return tuple(finding.model_copy(update=told) for finding in found if finding.kind == "invariant")
 
@@ -236,7 +239,7 @@ class _Place:
         self.environment.close()
 
 
-class _Plan:
+class Plan:
     """Which tool and intent are due: the tool suggested least, with the intent suggested least for it."""
 
     def __init__(self, tools: Sequence[Tool], rounds: int, seed: int) -> None:

@@ -111,7 +111,8 @@ def list_loans(self, member_id: str) -> dict:
     """
     if member_id not in self.members:
         return {"success": False, "error": f"There is no member {member_id!r}."}
-    return {"success": True, "data": [dict(x) for x in self.loans.values() if x["member_id"] == member_id and x["open"]]}
+    found = [dict(x) for x in self.loans.values() if x["member_id"] == member_id and x["open"]]
+    return {"success": True, "data": found}
 ''',
     "lend_book": '''
 def lend_book(self, book_id: str, member_id: str, due: str) -> dict:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from envscaler.error import SourceError
 from envscaler.schema import Attribute, Entity, Json, Skeleton
+from envscaler.world.tree import parse_tree
 
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+(.+)$")
 _RECORD = re.compile(r"^(?:typing\.)?(?:dict|Dict)\[\s*(?:str|int)\s*,\s*['\"]?(\w+)['\"]?\s*\]$")
@@ -24,9 +25,9 @@ def method_problem(source: str, name: str) -> str:
     every parameter, and at least one `return` of a value.
     """
     try:
-        body = ast.parse(source).body
-    except SyntaxError as error:
-        return f"The method does not parse: line {error.lineno}: {error.msg}."
+        body = parse_tree(source).body
+    except SourceError as error:
+        return str(error)
     functions = [node for node in body if not isinstance(node, ast.Import | ast.ImportFrom)]
     if len(functions) != 1 or not isinstance(functions[0], ast.FunctionDef):
         return f"Expected one plain function `def {name}(self, …)` and nothing else, got {_kinds(functions)}."

@@ -1,0 +1,65 @@
+"""Revise: an answer is asked for until it will do, with what was wrong, a bounded number of times."""
+
+import json
+
+import pytest
+
+from envscaler.error import PartRefused, ReplyError
+from envscaler.model.prompt import blocks
+from envscaler.model.revise import TRIES, ask_usable
+from envscaler.model.scripted import ScriptedModel
+from envscaler.scenarios import TaskText
+
+VARIABLES = dict.fromkeys(("summary", "entities", "tools", "rules", "state"), "x")
+
+
+def ask(model: ScriptedModel, **options: object) -> TaskText:
+    return ask_usable(
+        model,
+        "scenarios/task",
+        VARIABLES,
+        TaskText,
+        lambda a: "" if a.task == "good" else "It is bad.",
+        **options,
+    )  # type: ignore[call-overload]
+
+
+def said(*tasks: str) -> ScriptedModel:
+    return ScriptedModel([json.dumps({"task": task}) for task in tasks])
+
+
+def test_a_good_answer_is_asked_for_once() -> None:
+    model = said("good")
+    assert ask(model).task == "good" and blocks(model.requests[0].messages)["feedback"] == ""
+
+
+def test_the_fault_and_the_answer_go_back() -> None:
+    model = said("bad one", "good")
+    assert ask(model, sample=4).task == "good"
+    feedback = blocks(model.requests[1].messages)["feedback"]
+    assert "It is bad." in feedback and "bad one" in feedback
+    assert {request.sample for request in model.requests} == {4}
+
+
+def test_feedback_can_be_there_from_the_start() -> None:
+    model = said("good")
+    ask(model, feedback="Mind the gap.")
+    assert blocks(model.requests[0].messages)["feedback"] == "Mind the gap."
+
+
+def test_it_ends() -> None:
+    model = said(*["bad"] * 9)
+    with pytest.raises(PartRefused, match=rf"scenarios/task: It is bad. \(asked {TRIES} times\)"):
+        ask(model)
+    assert len(model.requests) == TRIES
+
+
+def test_an_answer_that_cannot_be_parsed_is_a_reply_error() -> None:
+    with pytest.raises(ReplyError):
+        ask(ScriptedModel(["no", "no", "no"]))
+
+
+def test_a_long_answer_is_cut_in_the_feedback() -> None:
+    model = said("x" * 9000, "good")
+    ask(model)
+    assert len(blocks(model.requests[1].messages)["feedback"]) < 4200
