@@ -27,6 +27,16 @@ def copied(value: Json) -> Any:
     return marshal.loads(marshal.dumps(value))
 
 
+def packed(value: Json) -> bytes:
+    """A JSON value as bytes of this process, for `unpacked`."""
+    return marshal.dumps(value)
+
+
+def unpacked(value: bytes) -> Any:
+    """The value that was `packed`, fresh."""
+    return marshal.loads(value)
+
+
 def path(table: str, key: str) -> str:
     """The name of a record in a diff or in `may_change`."""
     return f"{escaped(table)}/{escaped(key)}"

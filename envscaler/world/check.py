@@ -218,8 +218,8 @@ def reward(outcomes: Sequence[Outcome], mode: RewardMode = "default") -> float |
 
     Args:
         outcomes: as `grade` returns them.
-        mode: `default`, the mean of the goals if every guard holds, else 0; `strict`, 1 if all pass, else 0; `paper`, the
-            published rule: passed checks over all checks, broken ones counting 0, to four decimals.
+        mode: `default`, the mean of the goals if every guard holds, else 0; `strict`, 1 if all pass, else 0;
+            `paper`, the published rule: passed checks over all checks, broken ones counting 0, to four decimals.
 
     Returns:
         None where there is nothing to pay for, and in the modes of ours where a check broke.

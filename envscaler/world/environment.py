@@ -23,7 +23,7 @@ from envscaler.schema import Json, Outcome, Scenario, Skeleton
 from envscaler.world import clock
 from envscaler.world.action import read_action
 from envscaler.world.arguments import ArgumentsOf, nearest, not_json
-from envscaler.world.change import Diff, State, apply, copied, diff
+from envscaler.world.change import Diff, State, apply, copied, diff, packed, unpacked
 from envscaler.world.check import RewardMode, grade, reward
 from envscaler.world.sandbox import Isolation, Worker, WorkerLost, start_worker
 from envscaler.world.source import parse_class
@@ -41,8 +41,8 @@ _LOADING = 10.0
 class Snapshot:
     """All there is to an episode at one moment, to return to or to fork from."""
 
-    state: State
-    """The state; never handed out, so never changed."""
+    state: bytes
+    """The state, packed, so that nobody can change it."""
     seed: int
     """Seed of times, ids and draws."""
     calls: int
@@ -215,14 +215,14 @@ class Environment:
         """This moment, to `restore` here or in a fork."""
         self._begin()
         return Snapshot(
-            copied(self._mirror), self._seed, self._calls, self._slept, self._steps, self._ended, self._losses
+            packed(self._mirror), self._seed, self._calls, self._slept, self._steps, self._ended, self._losses
         )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a moment; the episode goes on from there with the same times, ids and draws as before."""
         self._begin()
         self._drop_worker()
-        self._mirror = copied(snapshot.state)
+        self._mirror = unpacked(snapshot.state)
         self._seed, self._calls, self._slept = snapshot.seed, snapshot.calls, snapshot.slept
         self._steps, self._ended, self._losses = snapshot.steps, snapshot.ended, snapshot.losses
         self._diff, self._faults = {}, []

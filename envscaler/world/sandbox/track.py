@@ -71,53 +71,96 @@ def attributes(instance: object, named: frozenset[str]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if not name.startswith("_") or name in named}
 
 
+class Kept:
+    """One attribute as it was at the last `commit`."""
+
+    def __init__(self, value: Any) -> None:
+        self.records: dict[Any, bytes] | None = None
+        self.whole = b""
+        if isinstance(value, dict):
+            self.records = {key: pack(record) for key, record in value.items()}
+        else:
+            self.whole = pack(value)
+        self.quick = quick(value)
+
+    def value(self) -> Any:
+        """A fresh copy."""
+        if self.records is None:
+            return unpack(self.whole)
+        return {key: unpack(record) for key, record in self.records.items()}
+
+
+def quick(value: Any) -> bytes:
+    """Bytes that are equal only for equal values, made three times faster than `pack`; empty where there are none.
+
+    Equal values may still give different bytes, for these depend on what else refers to a part.
+    """
+    try:
+        return _dumps(value)
+    except ValueError:
+        return b""
+
+
 class Tracker:
     """Follows the state of one instance from call to call."""
 
     def __init__(self, instance: object, named: frozenset[str]) -> None:
         self._instance = instance
         self._named = named
-        self._kept: dict[str, bytes] = {}
-        self._fresh: dict[str, bytes] = {}
-        self._kept = {name: self._pack(name, value) for name, value in self.state().items()}
+        self._kept: dict[str, Kept] = {}
+        self._fresh: dict[str, Kept] = {}
+        self._unsettled: set[str] = set()
         for name, value in self.state().items():
-            self._whole(name, value)
-
-    @staticmethod
-    def _whole(name: str, value: Any) -> None:
-        try:
-            encode(value)
-        except NotJson as error:
-            raise NotJson(f"the attribute {name} holds what JSON cannot: {error}") from None
+            self._kept[name] = self._keep(name, value)
 
     def state(self) -> dict[str, Any]:
         """The live state, not a copy."""
         return attributes(self._instance, self._named)
 
-    def patch(self) -> Patch:
-        """What changed since the last `commit`, as a patch of the parent's mirror."""
-        live = self.state()
-        self._fresh = {name: self._pack(name, value) for name, value in live.items()}
-        patch: Patch = {}
-        for name, packed in self._fresh.items():
-            old = self._kept.get(name)
-            if old != packed:
-                self._compare(patch, name, old, packed)
-        if gone := [name for name in self._kept if name not in self._fresh]:
-            patch["gone"] = gone
-        return patch
+    @staticmethod
+    def _keep(name: str, value: Any) -> Kept:
+        try:
+            return Kept(value)
+        except (NotJson, ValueError, RecursionError) as error:
+            raise NotJson(f"the attribute {name} holds what JSON cannot: {error}") from None
 
-    def _compare(self, patch: Patch, name: str, old: bytes | None, new: bytes) -> None:
-        before, after = None if old is None else unpack(old), unpack(new)
-        records = _records(before, after) if isinstance(before, dict) and isinstance(after, dict) else None
-        if records is None:
-            patch.setdefault("set", {})[name] = after
-        else:
-            patch.setdefault("records", {})[name] = records
+    def json(self) -> bytes:
+        """The JSON of the state.
+
+        Raises:
+            NotJson: an attribute holds what JSON cannot; the message names it.
+        """
+        parts = []
+        for name, value in self.state().items():
+            try:
+                parts.append(b"%s:%s" % (encode(name), encode(value)))
+            except NotJson as error:
+                raise NotJson(f"the attribute {name} holds what JSON cannot: {error}") from None
+        return b"{%s}" % b",".join(parts)
+
+    def patch(self) -> bytes:
+        """What changed since the last `commit`, as the JSON of a patch of the parent's mirror."""
+        live, patch = self.state(), Changes()
+        self._fresh = {}
+        for name, value in live.items():
+            kept = self._kept.get(name)
+            if kept is None or not kept.quick or quick(value) != kept.quick:
+                self._fresh[name] = patch.compare(name, kept, value)
+        patch.gone = [name for name in self._kept if name not in live]
+        return patch.json()
 
     def commit(self) -> None:
         """Take the last `patch` as done."""
-        self._kept = self._fresh
+        self._kept.update(self._fresh)
+        self._kept = {name: self._kept[name] for name in self.state()}
+        self._unsettled.update(self._fresh)
+
+    def settle(self) -> None:
+        """Refresh the quick bytes of what changed, now that the request no longer refers to parts of the state."""
+        live = self.state()
+        for name in self._unsettled & live.keys():
+            self._kept[name].quick = quick(live[name])
+        self._unsettled.clear()
 
     def roll_back(self) -> None:
         """Put everything back as it was at the last `commit`, whatever is there now."""
@@ -126,31 +169,54 @@ class Tracker:
             if name not in self._kept:
                 delattr(self._instance, name)
         for name, kept in self._kept.items():
-            if name not in live or self._differs(live[name], kept):
-                setattr(self._instance, name, unpack(kept))
+            if name not in live or not kept.quick or quick(live[name]) != kept.quick:
+                old = kept.value()
+                setattr(self._instance, name, old)
+                kept.quick = quick(old)
 
-    @staticmethod
-    def _differs(value: Any, kept: bytes) -> bool:
-        try:
-            return pack(value) != kept
-        except (NotJson, ValueError, TypeError, RecursionError):
-            return True
 
-    @staticmethod
-    def _pack(name: str, value: Any) -> bytes:
+class Changes:
+    """A patch in the making."""
+
+    def __init__(self) -> None:
+        self._set: dict[str, Any] = {}
+        self._records: dict[str, Any] = {}
+        self.gone: list[str] = []
+
+    def compare(self, name: str, kept: Kept | None, value: Any) -> Kept:
+        """Note what changed in one attribute; return it as it is to be kept.
+
+        Raises:
+            NotJson: it holds what JSON cannot.
+        """
         try:
-            return pack(value)
+            fresh = Kept(value)
+            if kept is None or kept.records is None or fresh.records is None:
+                if kept is None or kept.records is not fresh.records or kept.whole != fresh.whole:
+                    self._set[name] = value
+            elif kept.records != fresh.records or list(kept.records) != list(fresh.records):
+                self._table(name, kept.records, fresh.records, value)
         except (NotJson, ValueError, RecursionError) as error:
             raise NotJson(f"the attribute {name} holds what JSON cannot: {error}") from None
+        return fresh
 
+    def _table(self, name: str, old: dict[Any, bytes], new: dict[Any, bytes], value: dict[Any, Any]) -> None:
+        changed = {key: value[key] for key, record in new.items() if old.get(key) != record}
+        if list(new) != [key for key in old if key in new] + [key for key in new if key not in old]:
+            # The order of the records changed too, which only the whole table can say.
+            self._set[name] = value
+            return
+        drop = [key_text(key) for key in old if key not in new]
+        self._records[name] = {"set": changed, "drop": drop}
 
-def _records(before: dict[Any, Any], after: dict[Any, Any]) -> Patch | None:
-    """The changed records of a table, or None where their order changed too, so that it must be sent whole."""
-    changed = {k: v for k, v in after.items() if k not in before or pack(v) != pack(before[k])}
-    kept = [key for key in before if key in after]
-    if list(after) != kept + [key for key in after if key not in before]:
-        return None
-    return {"set": changed, "drop": [key_text(key) for key in before if key not in after]}
+    def json(self) -> bytes:
+        """The JSON of the patch.
+
+        Raises:
+            NotJson: it holds what JSON cannot.
+        """
+        made: Patch = {"set": self._set, "records": self._records, "gone": self.gone}
+        return encode({key: value for key, value in made.items() if value})
 
 
 def key_text(key: Any) -> str:
