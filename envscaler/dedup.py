@@ -8,11 +8,10 @@ data and the threshold at hand, on a sample of true pairs and of made-up pairs t
 threshold. The work then grows about linearly with the number of rows, as long as the number of pairs does.
 
 It does not encode, and it does not promise every pair above `EXACT_ROWS`: `tests/bench/dedup.py` measures
-recall. Low thresholds
-need many probes and fall back towards comparing all with all. No index library is used:
-a graph index such as pynndescent (which umap brings along) answers another question, the k nearest and not
-all above a threshold, and took longer: on 100,000 clustered rows and one core 12 s and 1.3 GB after 35 s of
-compiling, against 3.5 s and 0.65 GB here.
+recall. Low thresholds need many probes and fall back towards comparing all with all. No index library is
+used: a graph index such as pynndescent (which umap brings along) answers another question, the k nearest and
+not all above a threshold, and took longer: on 100,000 clustered rows and one core 12 s and 1.3 GB after 35 s
+of compiling, against 3.5 s and 0.65 GB here.
 """
 
 from collections.abc import Iterator

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from envscaler.dedup import Pairs, leaders, most_similar_pairs, stars
+from envscaler.dedup import EXACT_ROWS, Pairs, leaders, most_similar_pairs, stars
 from envscaler.error import NothingFits, ParameterError
 from envscaler.model.ask import Model, ask, origin
 from envscaler.model.request import Encoder
@@ -37,6 +37,8 @@ rewordings of one world lie above it and sister worlds (a hotel, a campsite) bel
 it just merges."""
 FLOOR = 0.5
 """Similarities below this are not kept: such themes share no more than being about software."""
+MARGIN = 0.1
+"""How far below the threshold similarities are kept where there are too many themes to compare all with all."""
 MOST_PAIRS = 2_000_000
 """About how many similarities are kept (24 MB); with more, the floor rises."""
 PAPER_RANDOM_STATE = 42
@@ -211,7 +213,8 @@ def merge_themes(
     scored = [theme for theme in themes if min(theme.usefulness, theme.modelability) >= min_score]
     distinct = _distinct_titles(scored)
     vectors = _encode(distinct, encoder)
-    pairs, floor = most_similar_pairs(vectors, FLOOR, MOST_PAIRS)
+    lowest = FLOOR if len(distinct) <= EXACT_ROWS else max(FLOOR, threshold - MARGIN)
+    pairs, floor = most_similar_pairs(vectors, lowest, MOST_PAIRS)
     return MergedThemes(
         distinct,
         vectors,
