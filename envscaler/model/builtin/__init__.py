@@ -1,1 +1,103 @@
-"""The built-in model: a hand-written stand-in that needs no key, no network and no GPU."""
+"""The built-in model: a hand-written stand-in for an LLM that needs no key, no network and no GPU.
+
+    domain · pattern · phrase                what it knows: words of a world, ways of keeping books, sentences
+    domains/*.yaml  patterns/*.py            the worlds and their parts
+    build · recall                           a world put together; which world a prompt is about
+    reader  author  tester  poser  player    its answers, by stage
+    faults  checks  names                    mistakes on purpose; check functions; data
+
+It gets what any model gets (the step and the rendered messages), reads its inputs back out of the named blocks, and says
+`NothingFits` when it has nothing to say. It executes nothing and keeps nothing between requests; every random choice
+comes from seed, step, blocks and sample. **Its behaviour is never a result.**
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from envscaler.error import NothingFits
+from envscaler.model.builtin import author, player, poser, reader, tester
+from envscaler.model.prompt import blocks as read_blocks
+from envscaler.model.request import Reply, Request
+from envscaler.schema import canonical
+
+Answer = Callable[[Mapping[str, str], np.random.Generator, float], dict[str, Any] | str]
+
+
+def _without_rate(
+    answer: Callable[[Mapping[str, str], np.random.Generator], dict[str, Any]],
+) -> Answer:
+    return lambda blocks, rng, fault_rate: answer(blocks, rng)
+
+
+ANSWERS: dict[str, Answer] = {
+    "tasks/judge": _without_rate(reader.judge),
+    "themes/infer": _without_rate(reader.infer),
+    "skeletons/plan_state": author.plan_state,
+    "skeletons/write_class": author.write_class,
+    "skeletons/plan_tools": author.plan_tools,
+    "skeletons/write_tool": author.write_tool,
+    "skeletons/write_invariant": author.write_invariant,
+    "audits/initial_state": poser.state,
+    "audits/probe": tester.probe,
+    "audits/judge": tester.judge,
+    "audits/repair": author.repair,
+    "scenarios/state": poser.state,
+    "scenarios/task": poser.task,
+    "scenarios/checklist": poser.checklist,
+    "scenarios/check": poser.check,
+    "scenarios/witness": poser.witness,
+    "rollouts/user": player.user,
+}
+"""Step → who answers it; the two acting steps see the chat as well and are answered apart."""
+
+
+class BuiltinModel:
+    """The stand-in. Free, deterministic, offline.
+
+    Args:
+        seed: of every random choice.
+        fault_rate: how often a tool it writes carries a fault.
+    """
+
+    name = "builtin"
+    workers = 2
+
+    def __init__(self, *, seed: int = 0, fault_rate: float = 0.15) -> None:
+        self.seed = seed
+        self.fault_rate = fault_rate
+
+    def answer(self, request: Request) -> Reply:
+        """Answer one request; raises `NothingFits` when no pattern or domain does."""
+        blocks = read_blocks(request.messages)
+        rng = self._generator(request, blocks)
+        if request.step == "rollouts/act":
+            return _acted(player.act(blocks, request.messages, request.tools, rng), request)
+        if request.step == "rollouts/act_text":
+            return Reply(text=player.act_text(blocks, request.messages, rng))
+        if request.step not in ANSWERS:
+            known = ", ".join([*ANSWERS, "rollouts/act", "rollouts/act_text"])
+            raise NothingFits(
+                f"The built-in model has no answer to the step {request.step!r}, only to {known}."
+            )
+        answer = ANSWERS[request.step](blocks, rng, self.fault_rate)
+        return Reply(text=answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
+
+    def _generator(self, request: Request, blocks: Mapping[str, str]) -> np.random.Generator:
+        content = canonical([self.seed, request.step, dict(blocks), request.sample])
+        return np.random.default_rng(list(hashlib.sha256(content.encode("utf-8", "surrogatepass")).digest()))
+
+
+def _acted(turn: player.Turn, request: Request) -> Reply:
+    if turn.call is None:
+        return Reply(text=turn.text)
+    number = sum(len(message.get("tool_calls") or ()) for message in request.messages)
+    function = {
+        "name": turn.call["name"],
+        "arguments": json.dumps(turn.call["arguments"], ensure_ascii=False),
+    }
+    call = {"id": f"call_{number}", "type": "function", "function": function}
+    return Reply(text="", tool_calls=(call,), finish="tool_calls")

@@ -282,7 +282,7 @@ def _tidy(source: str, width: int = 104) -> str:
             hang = re.match(r" *", line)[0] + ("    " if re.match(r" +\w+: ", line) else "")  # type: ignore[index]
             lines += textwrap.fill(
                 line.strip(), width, initial_indent=re.match(r" *", line)[0], subsequent_indent=hang
-            ).splitlines()  # type: ignore[index]  # noqa: E501
+            ).splitlines()  # type: ignore[index]
         else:
             lines.append(line)
         inside ^= quotes % 2 == 1

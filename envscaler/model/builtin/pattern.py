@@ -92,10 +92,10 @@ class Extra(Part):
     @model_validator(mode="after")
     def _has_values(self) -> "Extra":
         if (
-            self.type == "str"
-            and not self.choices
-            or self.type in ("int", "float")
-            and not (self.range or self.choices)
+            (self.type == "str"
+            and not self.choices)
+            or (self.type in ("int", "float")
+            and not (self.range or self.choices))
         ):
             raise ValueError(f"{self.name}: expected choices (str) or a range (int, float)")
         if self.editable and not self.choices:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 Slots = dict[str, Any]
 
 MONTHS = (
-    "January February March April May June July August September October November December".split()
+    ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
 )  # fmt: skip
 
 
