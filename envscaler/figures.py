@@ -189,7 +189,7 @@ def _corpus_panel(axes: "Axes", ours: pd.Series, paper: Mapping[str, Any], what:
     theirs = f"paper, {paper['environments']:,}: mean {paper['mean']:.2f}, median {paper['median']:g}"
     axes.bar(bins["middle"], bins["paper_share"], width * 0.96, color=PAPER, alpha=0.45, label=theirs)
     _middle_lines(axes, "#b87700", paper["mean"], paper["median"])
-    say_of_ours = f"None of ours to count: {what} an environment in the paper"
+    say_of_ours = f"No {what} of ours to count; paper {paper['mean']:.1f} an environment"
     if len(ours):
         label = f"ours, {len(ours):,}: mean {ours.mean():.2f}, median {ours.median():g}"
         axes.bar(bins["middle"], bins["our_share"], width * 0.5, color=OURS, label=label)
@@ -280,7 +280,7 @@ def _outcome_panel(axes: "Axes", rows: pd.DataFrame, measure: str, agents: Seque
                 color=INK,
             )
     axes.set_yticks(range(len(agents)), agents)
-    most = max(rows["high"].max(), 1)
+    most = np.nanmax([*rows["high"], 1.0])
     axes.set(
         ylim=(len(agents) - 0.4, -0.6), xlim=(-0.03 * most, most * 1.14), xlabel=f"mean {measure} an episode"
     )

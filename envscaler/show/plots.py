@@ -85,21 +85,20 @@ def draw_similarities(pairs: pd.DataFrame, threshold: float, ax: "Axes | None" =
     if not len(values):
         says_nothing(axes, "No two themes are similar enough to be listed.")
         return figure
-    # The threshold is an edge, so that no bar is on both sides of it.
+    # Bins are counted from the threshold, so that none lies on both sides of it; rounding must not move a pair.
     width = 0.02
-    first = threshold - width * np.ceil(max(0.0, threshold - values.min()) / width)
-    edges = np.arange(first, max(values.max(), threshold) + width, width)
-    counts, edges = np.histogram(values, bins=edges)
-    colours = [OURS if edge >= threshold - 1e-9 else "#c9c9c9" for edge in edges[:-1]]
-    axes.bar(edges[:-1], counts, width=width, align="edge", color=colours, edgecolor="white", linewidth=0.5)
+    bins, counts = np.unique(np.floor((values - threshold) / width + 1e-9), return_counts=True)
+    colours = [OURS if place >= 0 else "#c9c9c9" for place in bins]
+    left = threshold + width * bins
+    axes.bar(left, counts, width=width, align="edge", color=colours, edgecolor="white", linewidth=0.5)
     axes.axvline(threshold, color=PAPER, linewidth=1.5)
     axes.set(xlabel="cosine similarity of two themes", ylabel="pairs")
-    above = int((values >= threshold).sum())
+    reaching = values[values >= threshold - 1e-9]
     say(
         axes,
-        f"{above:,} of {len(values):,} listed pairs reach the threshold of {threshold:.2f}",
-        f"The least similar of them: {values[values >= threshold].min():.3f}. Grey pairs do not merge."
-        if above
+        f"{len(reaching):,} of {len(values):,} listed pairs reach the threshold of {threshold:.2f}",
+        f"The least similar of them: {reaching.min():.3f}. Grey pairs do not merge."
+        if len(reaching)
         else "Grey pairs do not merge.",
     )
     return figure

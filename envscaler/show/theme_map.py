@@ -89,6 +89,7 @@ def spread(places: np.ndarray, count: int) -> list[int]:
     first = int(np.linalg.norm(places - places.mean(axis=0), axis=1).argmin())
     chosen = [first]
     far = np.linalg.norm(places - places[first], axis=1)
+    far[first] = -1.0
     while len(chosen) < min(count, len(places)):
         chosen.append(int(far.argmax()))
         far = np.minimum(far, np.linalg.norm(places - places[chosen[-1]], axis=1))
