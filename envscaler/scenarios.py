@@ -34,7 +34,7 @@ from envscaler.schema import (
 )
 from envscaler.skeletons import tools_to_show
 from envscaler.store import Records
-from envscaler.world.certificate import certify
+from envscaler.world.certificate import certify, garbage, wiped
 from envscaler.world.change import unescaped
 from envscaler.world.check import grade, grade_all
 from envscaler.world.environment import Environment
@@ -226,7 +226,8 @@ class _Draft:
         """Find the part that stands against the certificate, and have it written anew.
 
         Whether a goal that is still open is the witness's fault or its check's, cannot be seen from
-        outside: they take turns, and so do witness and checklist where something else changed.
+        outside: they take turns, and so do witness and checklist where something else changed, or where a
+        change earned nothing.
         """
         with self._environment() as environment:
             played = play(environment, self.witness)
@@ -237,14 +238,12 @@ class _Draft:
         strays = [o for o in outcomes if not o.passed and o.item not in self.checks]
         if played.refused is not None:
             self.write_witness(_refusal(self.witness, played))
-        elif not open_goals and not strays:
-            self.write_witness(" ".join(certificate.reasons))
         elif revision % 2 == 0:
-            self.write_witness(_unmet(open_goals, strays))
+            self.write_witness(_unmet(open_goals, strays) or " ".join(certificate.reasons))
         elif open_goals:
             self.write_checks({outcome.item: _unmet([outcome], []) for outcome in open_goals})
         else:
-            self.write_checklist(_unmet([], strays))
+            self.write_checklist(_unmet([], strays) or " ".join(certificate.reasons))
             self.write_checks({})
 
     def _about(self, *names: str) -> dict[str, Any]:
@@ -318,7 +317,13 @@ class _Draft:
     def _check_problems(self) -> dict[str, str]:
         """By question: checks that break on some state, or say at reset what they may only say at the end."""
         checks = [self.checks[item.item] for item in self.checklist.items]
-        states: list[dict[str, Json]] = [self.state, {}, *_damaged(self.state)]
+        states: list[dict[str, Json]] = [
+            self.state,
+            {},
+            wiped(self.state),
+            garbage(self.state),
+            _rubble(self.state),
+        ]
         graded = grade_all(checks, self.state, states, self.checklist.may_change)
         problems: dict[str, str] = {}
         for number, check in enumerate(checks):
@@ -336,31 +341,24 @@ class _Draft:
         return "" if any(played.diffs) else "The calls change nothing, so they solve nothing."
 
 
-def _damaged(state: dict[str, Json]) -> list[dict[str, Json]]:
-    """The same tables without records, and with records that are none."""
-    wiped = {
-        name: type(value)() if isinstance(value, dict | list) else value for name, value in state.items()
-    }
-    garbage = {
-        name: {"?": None, "!": [0]} if isinstance(value, dict) else None for name, value in state.items()
-    }
-    return [wiped, garbage]
+def _rubble(state: dict[str, Json]) -> dict[str, Json]:
+    """The same tables with records that are none."""
+    return {name: {"?": None, "!": [0]} if isinstance(value, dict) else None for name, value in state.items()}
 
 
 def _check_problem(check: Check, outcomes: list[Outcome]) -> str:
+    """Outcomes are of the state at reset, then of damaged ones, where a check need only answer.
+
+    A goal may well be true where all is gone ("Has the loan been deleted?"): the guard for bystanders sees to that.
+    """
     for outcome in outcomes:
         if outcome.passed is None:
             return f"It must return True or False on any state, also an empty or damaged one. {outcome.note}"
-    at_reset, *damaged = (outcome.passed for outcome in outcomes)
-    if check.kind == "guard":
-        return (
-            ""
-            if at_reset
-            else "It is a guard, which must hold before anything is done, but it says False then."
-        )
-    if at_reset:
+    if check.kind == "guard" and not outcomes[0].passed:
+        return "It is a guard, which must hold before anything is done, but it says False then."
+    if check.kind == "goal" and outcomes[0].passed:
         return "It is a goal, which is not reached before anything is done, but it says True then."
-    return "It is a goal, but it says True where every record is gone or damaged." if any(damaged) else ""
+    return ""
 
 
 def _refusal(calls: list[Call], played: Played) -> str:

@@ -34,7 +34,7 @@ class Loan(TypedDict):
     book_id: str
     member_id: str
     due: str  # YYYY-MM-DD
-    open: bool
+    out: bool
 
 
 class VillageLibrary:
@@ -56,7 +56,7 @@ class VillageLibrary:
 
     def _open_loans(self, book_id: str) -> int:
         """How many copies of a book are out."""
-        return sum(1 for loan in self.loans.values() if loan["book_id"] == book_id and loan["open"])
+        return sum(1 for loan in self.loans.values() if loan["book_id"] == book_id and loan["out"])
 '''.lstrip()
 
 METHODS = {
@@ -111,7 +111,7 @@ def list_loans(self, member_id: str) -> dict:
     """
     if member_id not in self.members:
         return {"success": False, "error": f"There is no member {member_id!r}."}
-    found = [dict(x) for x in self.loans.values() if x["member_id"] == member_id and x["open"]]
+    found = [dict(x) for x in self.loans.values() if x["member_id"] == member_id and x["out"]]
     return {"success": True, "data": found}
 ''',
     "lend_book": '''
@@ -132,7 +132,7 @@ def lend_book(self, book_id: str, member_id: str, due: str) -> dict:
         return {"success": False, "error": f"Member {member_id} may not borrow."}
     if self._open_loans(book_id) >= self.books[book_id]["copies"]:
         return {"success": False, "error": f"No copy of {book_id} is left."}
-    loan = {"loan_id": f"L-{self.next_loan}", "book_id": book_id, "member_id": member_id, "due": due, "open": True}
+    loan = {"loan_id": f"L-{self.next_loan}", "book_id": book_id, "member_id": member_id, "due": due, "out": True}
     self.loans[loan["loan_id"]] = loan
     self.next_loan += 1
     return {"success": True, "message": "Lent.", "data": dict(loan)}
@@ -147,9 +147,9 @@ def return_book(self, loan_id: str) -> dict:
     Returns:
         The closed loan, or an error.
     """
-    if loan_id not in self.loans or not self.loans[loan_id]["open"]:
+    if loan_id not in self.loans or not self.loans[loan_id]["out"]:
         return {"success": False, "error": f"There is no open loan {loan_id!r}."}
-    self.loans[loan_id]["open"] = False
+    self.loans[loan_id]["out"] = False
     return {"success": True, "message": "Returned.", "data": dict(self.loans[loan_id])}
 ''',
 }
@@ -161,7 +161,7 @@ RULES = ["A book never has more open loans than copies.", "Every loan names a bo
 INVARIANTS = {
     RULES[0]: (
         "def invariant(before, after, call):\n"
-        "    out = [l['book_id'] for l in after.get('loans', {}).values() if l.get('open')]\n"
+        "    out = [l['book_id'] for l in after.get('loans', {}).values() if l.get('out')]\n"
         "    return all(out.count(k) <= b.get('copies', 0) for k, b in after.get('books', {}).items())\n"
     ),
     RULES[1]: (
@@ -182,9 +182,9 @@ STATE = {
         "B-3": {"book_id": "B-3", "title": "Ivanhoe", "copies": 1},
     },
     "loans": {
-        "L-1": {"loan_id": "L-1", "book_id": "B-1", "member_id": "M-2", "due": "2025-03-01", "open": True},
-        "L-2": {"loan_id": "L-2", "book_id": "B-2", "member_id": "M-2", "due": "2025-03-01", "open": True},
-        "L-3": {"loan_id": "L-3", "book_id": "B-3", "member_id": "M-1", "due": "2025-03-08", "open": True},
+        "L-1": {"loan_id": "L-1", "book_id": "B-1", "member_id": "M-2", "due": "2025-03-01", "out": True},
+        "L-2": {"loan_id": "L-2", "book_id": "B-2", "member_id": "M-2", "due": "2025-03-01", "out": True},
+        "L-3": {"loan_id": "L-3", "book_id": "B-3", "member_id": "M-1", "due": "2025-03-08", "out": True},
     },
     "next_loan": 4,
 }
@@ -198,7 +198,7 @@ ITEMS = {
         "goal",
         "def check_func(final_state):\n"
         "    loan = (final_state.get('loans') or {}).get('L-1')\n"
-        "    return isinstance(loan, dict) and loan.get('open') is False\n",
+        "    return isinstance(loan, dict) and loan.get('out') is False\n",
     ),
     "Has a loan of Emma to Ida Berg until 2025-04-15 been added?": (
         "goal",
@@ -213,7 +213,7 @@ ITEMS = {
         "guard",
         "def check_func(final_state):\n"
         "    loan = (final_state.get('loans') or {}).get('L-2')\n"
-        "    return isinstance(loan, dict) and loan.get('open') is True\n",
+        "    return isinstance(loan, dict) and loan.get('out') is True\n",
     ),
 }
 MAY_CHANGE = ["loans/L-1", "loans/+", "next_loan"]
@@ -236,7 +236,7 @@ ENTITIES = [
     {"name": "Member", "table": "members", "attributes": [{"name": n} for n in ("member_id", "name", "active")]},
     {"name": "Book", "table": "books", "attributes": [{"name": n} for n in ("book_id", "title", "copies")]},
     {"name": "Loan", "table": "loans",
-     "attributes": [{"name": n} for n in ("loan_id", "book_id", "member_id", "due", "open")]},
+     "attributes": [{"name": n} for n in ("loan_id", "book_id", "member_id", "due", "out")]},
 ]  # fmt: skip
 THEME = Theme(
     title="Village library",

@@ -47,13 +47,8 @@ CHECK_SLIPS = {
     "always true": ("def check_func(final_state):\n    return True", "True"),
     "not a bool": ("def check_func(final_state):\n    return final_state.get('loans')", "True or False"),
     "raises on damage": (
-        "def check_func(final_state):\n    return final_state['loans']['L-1'].get('open') is False",
+        "def check_func(final_state):\n    return final_state['loans']['L-1'].get('out') is False",
         "damaged",
-    ),
-    "true on a wiped state": (
-        "def check_func(final_state):\n    loan = (final_state.get('loans') or {}).get('L-1')\n"
-        "    return not isinstance(loan, dict) or loan.get('open') is False",
-        "gone or damaged",
     ),
     "another name": ("def check(final_state):\n    return False", ""),
     "hangs": ("def check_func(final_state):\n    while True:\n        pass", ""),
@@ -211,3 +206,16 @@ def test_samples_are_asked_for_by_number() -> None:
     model = author()
     build_scenario(library.skeleton(), model, sample=7)
     assert {request.sample for request in model.requests} == {7}
+
+
+def test_a_write_that_earns_nothing_goes_back() -> None:
+    extra = {"tool": "lend_book", "arguments": {"book_id": "B-2", "member_id": "M-1", "due": "2025-04-15"}}
+    model = author({"scenarios/witness": [witness(*WITNESS, extra)]})
+    assert len(build_scenario(library.skeleton(), model).witness) == len(WITNESS)
+    assert "without call 6" in asked(model, "scenarios/witness")[1]["feedback"]
+
+
+def test_a_demand_nobody_checks_sends_the_checklist_back() -> None:
+    model = author({"scenarios/checklist": [checklist(texts=list(ITEMS)[::2])]})
+    scenario = build_scenario(library.skeleton(), model)
+    assert len(scenario.checks) == len(ITEMS) and len(asked(model, "scenarios/check")) == len(ITEMS)
