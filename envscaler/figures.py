@@ -294,18 +294,16 @@ def _outcome_finding(rows: pd.DataFrame, measure: str) -> str:
     means = rows.groupby("agent")["mean"].mean().dropna()
     if means.empty:
         return "No episode has a reward"
-    verb, form, unit = ("earns", ".2f", "") if measure == "reward" else ("takes", ".1f", " steps")
     high, low = means.max(), means.min()
-    if len(means) == 1:
-        return f"{means.index[0]} {verb} {high:{form}}{unit}"
-    if high - low < 1e-9:
-        return f"Every agent {verb} {high:{form}}{unit}"
     # The first of several that are equal is not named alone.
     most, least = ([str(a) for a in means.index[(means - m).abs() < 1e-9]] for m in (high, low))
-    return (
-        f"{_named(most)} {verb if len(most) == 1 else verb[:-1]} the most ({high:{form}}{unit}), "
-        f"{_named(least)} the least ({low:{form}})"
-    )
+    if high - low < 1e-9:
+        who = "Every agent" if len(means) > 1 else most[0]
+        return f"{who} earns {high:.2f}" if measure == "reward" else f"{who} takes {high:.1f} steps"
+    if measure == "steps":
+        return f"From {low:.1f} steps ({_named(least)}) to {high:.1f} ({_named(most)})"
+    verb = "earns" if len(most) == 1 else "earn"
+    return f"{_named(most)} {verb} the most ({high:.2f}), {_named(least)} the least ({low:.2f})"
 
 
 def _named(agents: Sequence[str]) -> str:

@@ -208,6 +208,17 @@ def test_the_stamp_is_in_the_picture(tmp_path: Path) -> None:
     assert by_name == picture("model builtin · seed 0") != picture("model gpt-4.1 · seed 0")
 
 
+def test_published_numbers_bring_their_own_stamp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    footers = []
+    write = Figure.text
+    monkeypatch.setattr(
+        Figure, "text", lambda self, x, y, s, **k: (footers.append(s), write(self, x, y, s, **k))[1]
+    )
+    for figure in (figures.draw_main_results(), figures.draw_dedup_curve(SWEEP)):
+        figures.save_figure(figure, "x", tmp_path, pd.DataFrame(), STAMP)
+    assert footers[-1] == STAMP and figures.PUBLISHED in footers and footers.count(STAMP) == 1
+
+
 @pytest.mark.parametrize("name", ["", "a/b", "x.png", "../x"])
 def test_a_name_that_is_no_file_name_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="file name"):
@@ -307,6 +318,16 @@ def test_the_funnel_says_where_it_begins_and_ends() -> None:
 )
 def test_outcomes_name_the_best_and_the_worst_and_no_tie_alone(agents: dict, sentence: str) -> None:
     assert sentences(figures.draw_outcomes(rollouts(agents))).startswith(sentence)
+
+
+def test_steps_say_from_and_to() -> None:
+    frame = rollouts({"tool agent": 1.0, "idle": 0.0})
+    frame.loc[frame["agent"] == "idle", "steps"] = 0
+    text = sentences(figures.draw_outcomes(frame))
+    assert (
+        "tool agent earns the most (1.00), idle the least (0.00) | From 0.0 steps (idle) to 6.0 (tool agent)"
+        in text
+    )
 
 
 def test_outcomes_draw_means_with_intervals_and_count_what_is_missing() -> None:

@@ -155,7 +155,8 @@ def save_figure(
         name: file name without ending, the notebook's number first: `02_theme_map`.
         folder: where to write; it is made.
         table: the numbers that are drawn; several under a name each become one CSV with a `panel` column.
-        stamp: model, scale and seed (or where published numbers come from), set small under the figure.
+        stamp: model, scale and seed, set small under the figure; one that draws no run's numbers brings its own
+            stamp as its label, and that is set instead.
 
     Returns:
         The path of the PNG.
@@ -167,7 +168,7 @@ def save_figure(
     if not name or name != Path(name).name or Path(name).suffix:
         raise ParameterError(f"Expected a file name without folder and ending, got {name!r}.")
     place = Path(folder)
-    with house_style(), _stamped(figure, stamp):
+    with house_style(), _stamped(figure, str(figure.get_label()) or stamp):
         png = _printed(figure, format="png", dpi=200, metadata={"Software": None})
         pdf = _printed(
             figure, format="pdf", metadata={"CreationDate": None, "Producer": None, "Creator": None}

@@ -76,6 +76,7 @@ def draw_main_results(ax: "Axes | Sequence[Axes] | None" = None) -> "Figure":
     for place, (axes, benchmark) in enumerate(zip(panels, benchmarks, strict=True)):
         _results_panel(axes, table[table["benchmark"] == benchmark], named=place == 0)
     if ax is None:
+        figure.set_label(PUBLISHED)
         caption(
             figure,
             f"Published numbers, overall means recomputed; in brackets the gain over the untrained model"
@@ -105,10 +106,7 @@ def _results_panel(axes: "Axes", rows: pd.DataFrame, *, named: bool) -> None:
     axes.set_yticks(heights, names if named else [""] * len(heights))
     axes.grid(False)
     gains = rows.groupby("stage")["gain"].mean()
-    say(
-        axes,
-        f"{rows['benchmark'].iloc[0]}: {gains['SFT']:+.1f} by SFT, {gains['SFT&RL']:+.1f} with RL",
-    )
+    say(axes, f"SFT adds {gains['SFT']:.1f} points, with RL {gains['SFT&RL']:.1f}", rows["benchmark"].iloc[0])
 
 
 def _rows_with_gaps(stages: pd.Series) -> list[float]:
