@@ -875,6 +875,26 @@ def get_<<b.id>>(self, <<b.id>>_id: str) -> dict:
         return {"success": False, "error": f"There is no <<b>> with the id {<<b.id>>_id!r}."}
     return {"success": True, "data": dict(<<b.id>>)}
 
+def list_<<b.ids>>_on(self, day: str) -> dict:
+    """List the <<b.many>> that take <<r.a>> on a given day, cancelled ones left out.
+
+    Args:
+        day: The day, as YYYY-MM-DD.
+
+    Returns:
+        The <<b.many>> sorted by the id of the <<r>>, or an error when the day cannot be read.
+    """
+    try:
+        date.fromisoformat(day)
+    except ValueError:
+        return {"success": False, "error": f"{day!r} is not a date like {self.today}."}
+    taken = [
+        dict(<<b.id>>)
+        for <<b.id>> in self.<<b.ids>>.values()
+        if <<b.id>>["status"] != "cancelled" and <<b.id>>["<<start>>"] <= day < <<b.id>>["<<end>>"]
+    ]
+    return {"success": True, "data": sorted(taken, key=lambda <<b.id>>: <<b.id>>["<<r.id>>_id"])}
+
 def quote_<<b.id>>(self, <<r.id>>_id: str, <<start>>: str, <<end>>: str) -> dict:
     """Work out what <<b.a>> would cost, without making it.
 

@@ -224,7 +224,7 @@ class Freeze(AccountGoal):
         "The {kind:name} <<a>> of <<p>> {name:name} has to be frozen.",
     )
     needs = ("find_<<p.ids>>", "list_<<a.ids>>", "freeze_<<a.id>>")
-    verb, result, said = "freeze", "frozen", "frozen"
+    verb, result, now = "freeze", "frozen", "frozen"
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         account, name = self.any_account(state, rng)
@@ -237,7 +237,7 @@ class Freeze(AccountGoal):
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         v = self.v
         account = account_of(v, state, slots["name"], slots["kind"], self.status)
-        item = f"Is the {slots['kind']} {v.a} of {slots['name']} {self.said}?"
+        item = f"Is the {slots['kind']} {v.a} of {slots['name']} {self.now}?"
         also = (account[f"{v.p.id}_id"],)
         return [Changed(v.a.ids, account[f"{v.a.id}_id"], {"status": self.result}, item, also)]
 
@@ -250,7 +250,7 @@ class Unfreeze(Freeze):
         "The frozen {kind:name} <<a>> of <<p>> {name:name} may be used again, so lift the freeze.",
     )
     needs = ("find_<<p.ids>>", "list_<<a.ids>>", "unfreeze_<<a.id>>")
-    status, verb, result, said = "frozen", "unfreeze", "open", "open again"
+    status, verb, result, now = "frozen", "unfreeze", "open", "open again"
 
 
 class EmptyAndClose(AccountGoal):

@@ -589,6 +589,29 @@ class Orders(Pattern):
 '''
 
     READS = '''
+def get_<<p.id>>_spending(self, <<p.id>>_id: str) -> dict:
+    """Add up what <<p.a>> has spent on <<o.many>> that were not cancelled.
+
+    Args:
+        <<p.id>>_id: Id of the <<p>>.
+
+    Returns:
+        The number of <<o.many>>, their total in <<s.currency>> and the date of the latest, or an error.
+    """
+    if <<p.id>>_id not in self.<<p.ids>>:
+        return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
+    mine = [
+        <<o.id>>
+        for <<o.id>> in self.<<o.ids>>.values()
+        if <<o.id>>["<<p.id>>_id"] == <<p.id>>_id and <<o.id>>["status"] != "cancelled"
+    ]
+    spending = {
+        "<<o.ids>>": len(mine),
+        "total": round(sum(<<o.id>>["total"] for <<o.id>> in mine), 2),
+        "latest": max((<<o.id>>["placed_on"] for <<o.id>> in mine), default=None),
+    }
+    return {"success": True, "data": spending}
+
 def find_<<i.ids>>(self, name: str) -> dict:
     """Find <<i.many>> by name.
 

@@ -459,6 +459,21 @@ def get_<<t.id>>(self, <<t.id>>_id: str) -> dict:
         return {"success": False, "error": f"There is no <<t>> with the id {<<t.id>>_id!r}."}
     return {"success": True, "data": dict(<<t.id>>)}
 
+def count_<<t.ids>>(self, since: str | None = None) -> dict:
+    """Count the <<t.many>> of each <<skillword>> by status.
+
+    Args:
+        since: Only those opened on or after this date, as YYYY-MM-DD. Leave out for all.
+
+    Returns:
+        For each <<skillword>> the number of open, assigned and resolved <<t.many>>.
+    """
+    counts = {name: {"open": 0, "assigned": 0, "resolved": 0} for name in (<<quoted(k.choices)>>)}
+    for <<t.id>> in self.<<t.ids>>.values():
+        if since is None or <<t.id>>["opened_on"] >= since:
+            counts[<<t.id>>["<<k.name>>"]][<<t.id>>["status"]] += 1
+    return {"success": True, "data": counts}
+
 def list_<<w.ids>>(self, <<k.name>>: str | None = None, on_duty: bool | None = None) -> dict:
     """List the <<w.many>> with the number of <<t.many>> each is working on, the least busy first.
 
