@@ -244,7 +244,9 @@ def _pays_nothing(name: str, outcomes: Sequence[Outcome]) -> Proof:
 def _idle_goals(outcomes: Sequence[Outcome]) -> Proof:
     true = [o.item for o in outcomes if o.kind == "goal" and o.passed]
     broken = [o.item for o in outcomes if o.kind == "guard" and o.passed is False]
-    detail = f"At reset these goals hold: {'; '.join(true) or 'none'}; these guards fail: {'; '.join(broken) or 'none'}."
+    detail = (
+        f"At reset these goals hold: {'; '.join(true) or 'none'}; guards fail: {'; '.join(broken) or 'none'}."
+    )
     return _proof(
         "goals open, guards whole at reset", not true and not broken, detail, figure=len(true) + len(broken)
     )

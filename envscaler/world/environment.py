@@ -18,23 +18,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from envscaler.error import EnvironmentLost, ParameterError, ResetNeeded, SourceError
+from envscaler.error import EnvironmentLost, ParameterError, ResetNeeded
 from envscaler.schema import Json, Outcome, Scenario, Skeleton
 from envscaler.world import clock
 from envscaler.world.action import read_action
 from envscaler.world.arguments import ArgumentsOf, nearest, not_json
-from envscaler.world.change import Diff, State, apply, copied, diff, packed, unpacked
+from envscaler.world.change import Diff, State, copied, diff, packed, unpacked
 from envscaler.world.check import RewardMode, grade, reward
-from envscaler.world.sandbox import Isolation, Worker, WorkerLost, start_worker
-from envscaler.world.source import parse_class
+from envscaler.world.live import Live, ToolRaised
+from envscaler.world.sandbox import Isolation, WorkerLost
 
 log = logging.getLogger(__name__)
 
 StepResult = tuple[Json, float | None, bool, bool, dict[str, Any]]
 MOST_LOSSES = 3
 """Hangs and crashes of one episode after which it is given up."""
-_LOADING = 10.0
-"""Seconds that loading a class may take."""
 
 
 @dataclass(frozen=True)
@@ -91,20 +89,18 @@ class Environment:
         self._skeleton = skeleton
         self._scenario = scenario_or_state if isinstance(scenario_or_state, Scenario) else None
         self._given: State = _checked_state(scenario_or_state)
-        self._seed, self._start = int(seed), float(start)
+        self._live = Live(
+            skeleton, seed=int(seed), start=float(start), timeout=float(timeout), isolation=isolation
+        )
         self._max_steps, self._timeout, self._isolation = max_steps, float(timeout), isolation
         self._conversation, self._reward = conversation, reward
         self._tools = {tool.name: tool for tool in skeleton.tools}
         self._arguments: dict[str, ArgumentsOf] = {}
-        self._key_types = parse_class(skeleton.source, skeleton.class_name).key_types
-        self._worker: Worker | None = None
         self._initial: State | None = None
-        self._mirror: State = {}
         self._begun = False
         self._diff: Diff = {}
         self._faults: list[dict[str, Json]] = []
-        self._calls = self._steps = self._losses = 0
-        self._slept = 0.0
+        self._steps = self._losses = 0
         self._ended = False
 
     # Gymnasium's two verbs, and the end of a conversation
@@ -115,15 +111,14 @@ class Environment:
         Raises:
             SourceError: the class cannot be loaded with this state.
         """
-        if seed is not None and int(seed) != self._seed:
+        if seed is not None and int(seed) != self._live.seed:
             # `__init__` may draw too, so another seed can mean another beginning.
-            self._seed, self._initial = int(seed), None
-        self._drop_worker()
-        self._calls = self._steps = self._losses = 0
-        self._slept, self._ended, self._begun = 0.0, False, False
+            self._live.seed, self._initial = int(seed), None
+        self._steps = self._losses = 0
+        self._ended, self._begun = False, False
         self._diff, self._faults = {}, []
         self._begin()
-        return self._task, {"seed": self._seed, "max_steps": self._max_steps}
+        return self._task, {"seed": self._live.seed, "max_steps": self._max_steps}
 
     def step(self, action: Json) -> StepResult:
         """Do one assistant message (OpenAI form) and say what came of it.
@@ -137,7 +132,7 @@ class Environment:
         self._diff, self._faults = {}, []
         message = read_action(action)
         # One call brings its own diff; those of several would have to be merged, so the states are compared.
-        before = copied(self._mirror) if len(message.calls) > 1 else None
+        before = copied(self._live.state) if len(message.calls) > 1 else None
         observation = [
             {
                 "role": "tool",
@@ -147,7 +142,7 @@ class Environment:
             for c in message.calls
         ]
         if before is not None:
-            self._diff = diff(before, self._mirror)
+            self._diff = diff(before, self._live.state)
         terminated = message.says_done and not self._conversation
         truncated = not terminated and self._steps >= self._max_steps
         return self._result(observation, terminated=terminated, truncated=truncated)
@@ -191,7 +186,7 @@ class Environment:
     def state(self) -> State:
         """The state, a fresh copy."""
         self._begin()
-        return copied(self._mirror)
+        return copied(self._live.state)
 
     @property
     def initial_state(self) -> State:
@@ -214,16 +209,16 @@ class Environment:
     def snapshot(self) -> Snapshot:
         """This moment, to `restore` here or in a fork."""
         self._begin()
+        live = self._live
         return Snapshot(
-            packed(self._mirror), self._seed, self._calls, self._slept, self._steps, self._ended, self._losses
+            packed(live.state), live.seed, live.calls, live.slept, self._steps, self._ended, self._losses
         )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a moment; the episode goes on from there with the same times, ids and draws as before."""
         self._begin()
-        self._drop_worker()
-        self._mirror = unpacked(snapshot.state)
-        self._seed, self._calls, self._slept = snapshot.seed, snapshot.calls, snapshot.slept
+        self._live.seed = snapshot.seed
+        self._live.go_to(unpacked(snapshot.state), calls=snapshot.calls, slept=snapshot.slept)
         self._steps, self._ended, self._losses = snapshot.steps, snapshot.ended, snapshot.losses
         self._diff, self._faults = {}, []
 
@@ -232,13 +227,13 @@ class Environment:
         other = Environment(
             self._skeleton,
             self._scenario or self._given,
-            seed=self._seed,
+            seed=self._live.seed,
             max_steps=self._max_steps,
             timeout=self._timeout,
             isolation=self._isolation,
             conversation=self._conversation,
             reward=self._reward,
-            start=self._start,
+            start=self._live.start,
         )
         self._begin()
         other._initial, other._begun = copied(self._initial), True
@@ -247,7 +242,7 @@ class Environment:
 
     def close(self) -> None:
         """End the worker; the state stays readable. Safe to call twice."""
-        self._drop_worker()
+        self._live.drop()
 
     def __enter__(self) -> Self:
         return self
@@ -278,41 +273,17 @@ class Environment:
 
     def _run(self, name: str, arguments: dict[str, Any]) -> Json:
         try:
-            worker = self._ready()
-            answer = worker.ask(
-                "call", timeout=self._timeout, tool=name, arguments=arguments, **self._position()
-            )
-            if answer["ok"]:
-                return self._take(answer)
+            reply, self._diff = self._live.call(name, arguments)
+        except ToolRaised as raised:
+            self._fault("raised", name, error=str(raised), line=raised.line)
+            return _refusal(f"{name} failed inside the environment ({raised}); nothing was changed.")
         except WorkerLost as lost:
             return self._lose(name, lost)
-        error = _told(answer.get("error"))
-        if answer.get("recycle"):
-            self._drop_worker()
-        self._fault("raised", name, **error)
-        self._calls += 1
-        return _refusal(f"{name} failed inside the environment ({error['error']}); nothing was changed.")
-
-    def _take(self, answer: dict[str, Any]) -> Json:
-        """Bring the mirror up to date with an answer; one that cannot be true is a crash."""
-        try:
-            changed = apply(self._mirror, answer["patch"])
-            self._slept = max(self._slept, float(answer["slept"]))
-            reply = answer["reply"]
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            # Only a worker that was tampered with says such things; the mirror may be half changed.
-            raise EnvironmentLost(
-                f"The environment's worker reported an impossible change: {error!r}."
-            ) from None
-        self._diff = changed
-        self._calls += 1
         return reply
 
     def _lose(self, name: str, lost: WorkerLost) -> Json:
-        """The worker is gone; the mirror still holds the state before the call, and a new worker will get it."""
-        self._drop_worker()
+        """The worker is gone; a new one will be given the state as it was before the call."""
         self._losses += 1
-        self._calls += 1
         self._fault("timed out" if lost.reason == "time" else "crashed", name, error=str(lost), line=None)
         log.info("%s.%s was lost: %s", self._skeleton.class_name, name, lost)
         if self._losses >= MOST_LOSSES:
@@ -326,8 +297,6 @@ class Environment:
     def _fault(self, kind: str, tool: str, **told: Json) -> None:
         self._faults.append({"kind": kind, "tool": tool, **told})
 
-    # The worker
-
     def _must_run(self) -> None:
         if not self._begun:
             raise ResetNeeded("Expected reset() before the first step.")
@@ -338,52 +307,11 @@ class Environment:
         if self._begun:
             return
         if self._initial is None:
-            self._worker, self._initial = self._load(self._given)
-        self._mirror = copied(self._initial)
+            self._live.load(self._given)
+            self._initial = copied(self._live.state)
+        else:
+            self._live.go_to(copied(self._initial))
         self._begun = True
-
-    def _ready(self) -> Worker:
-        if self._worker is None or not self._worker.alive:
-            try:
-                self._worker, state = self._load(self._mirror)
-            except SourceError as error:
-                raise EnvironmentLost(f"The state could not be restored: {error}") from None
-            # What `__init__` adds of itself is in the mirror already, unless a tool has taken it away.
-            for name in state:
-                self._mirror.setdefault(name, state[name])
-        return self._worker
-
-    def _load(self, state: State) -> tuple[Worker, State]:
-        worker = start_worker(self._isolation)
-        try:
-            answer = worker.ask(
-                "load",
-                timeout=max(_LOADING, self._timeout),
-                source=self._skeleton.source,
-                class_name=self._skeleton.class_name,
-                state=state,
-                key_types=self._key_types,
-                tools=list(self._tools),
-                seed=self._seed,
-                start=self._start,
-            )
-        except WorkerLost as lost:
-            raise SourceError(f"{self._skeleton.class_name} could not be loaded: {lost}.") from None
-        if not answer["ok"] or not isinstance(answer.get("state"), dict):
-            worker.close()
-            told = _told(answer.get("error"))
-            raise SourceError(
-                f"{self._skeleton.class_name} could not be loaded: line {told['line']}: {told['error']}."
-            )
-        return worker, answer["state"]
-
-    def _position(self) -> dict[str, Any]:
-        return {"seed": self._seed, "call": self._calls, "slept": self._slept, "start": self._start}
-
-    def _drop_worker(self) -> None:
-        if self._worker is not None:
-            self._worker.close()
-        self._worker = None
 
     # The end
 
@@ -394,16 +322,16 @@ class Environment:
     def _result(self, observation: Json, *, terminated: bool, truncated: bool) -> StepResult:
         info: dict[str, Any] = {
             "step": self._steps,
-            "calls": self._calls,
+            "calls": self._live.calls,
             "diff": self.diff,
             "faults": self.faults,
         }
         if not (terminated or truncated):
             return observation, 0.0, False, False, info
         self._ended = True
-        self._drop_worker()
+        self._live.drop()
         outcomes = self._grade()
-        info.update(outcomes=outcomes, final_state=copied(self._mirror))
+        info.update(outcomes=outcomes, final_state=copied(self._live.state))
         return observation, self._pay(outcomes, truncated), terminated, truncated, info
 
     def _grade(self) -> list[Outcome]:
@@ -412,7 +340,7 @@ class Environment:
         return grade(
             self._scenario.checks,
             self._initial or {},
-            self._mirror,
+            self._live.state,
             self._scenario.may_change,
             timeout=self._timeout,
             isolation=self._isolation,
@@ -438,14 +366,6 @@ def _refusal(sentence: str) -> dict[str, Json]:
 
 def _quoted(name: Json) -> str:
     return repr(name[:100]) if isinstance(name, str) else f"called {type(name).__name__}"
-
-
-def _told(error: Any) -> dict[str, Json]:
-    """Type, message and line of an error in generated code, from a worker that may say anything."""
-    if not isinstance(error, dict):
-        return {"error": "unknown error", "line": None}
-    kind, message, line = error.get("type"), error.get("message"), error.get("line")
-    return {"error": f"{kind}: {message}"[:400], "line": line if isinstance(line, int) else None}
 
 
 def _text(reply: Json) -> str:

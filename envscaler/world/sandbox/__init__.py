@@ -10,6 +10,7 @@ What is not covered: bugs of the kernel, and code that tampers with its own work
 come from an environment's worker.
 """
 
-from envscaler.world.sandbox.pool import Isolation, Worker, WorkerLost, isolation_in_use, start_worker
+from envscaler.world.sandbox.channel import Worker, WorkerLost
+from envscaler.world.sandbox.pool import Isolation, isolation_in_use, start_worker
 
 __all__ = ["Isolation", "Worker", "WorkerLost", "isolation_in_use", "start_worker"]

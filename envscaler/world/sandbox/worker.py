@@ -22,8 +22,8 @@ import sys
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
+import envscaler.world.sandbox.seal as seal
 from envscaler.world.clock import Position, stand_ins
-from envscaler.world.sandbox import seal
 from envscaler.world.sandbox.allowed import ALLOWED, HIDDEN
 from envscaler.world.sandbox.track import LOSES, NotJson, Tracker, encode, pack, unpack
 

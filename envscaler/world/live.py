@@ -1,0 +1,130 @@
+"""The live object behind an environment: a worker that holds it, and a mirror of its state on this side.
+
+The mirror is brought up to date after every call, so that the state can be read, compared and given to
+another worker at any time: when one is lost, when a snapshot is restored, when an episode is forked. Who is
+told what of it, and when it is too much, is `environment`'s business.
+"""
+
+from typing import Any
+
+from envscaler.error import EnvironmentLost, SourceError
+from envscaler.schema import Json, Skeleton
+from envscaler.world.change import Diff, State, apply
+from envscaler.world.sandbox import Isolation, Worker, WorkerLost, start_worker
+from envscaler.world.source import parse_class
+
+_LOADING = 10.0
+"""Seconds that loading a class may take."""
+
+
+class ToolRaised(Exception):
+    """A tool raised; it was undone. The message has the type and the message of its error."""
+
+    def __init__(self, told: Any) -> None:
+        # The worker may say anything.
+        told = told if isinstance(told, dict) else {}
+        super().__init__(f"{told.get('type', 'Error')}: {told.get('message', '')}"[:400])
+        self.line = told["line"] if isinstance(told.get("line"), int) else None
+
+
+class Live:
+    """One object of a skeleton's class, in a worker that is replaced whenever need be."""
+
+    def __init__(
+        self, skeleton: Skeleton, *, seed: int, start: float, timeout: float, isolation: Isolation
+    ) -> None:
+        self._skeleton = skeleton
+        self._timeout, self._isolation = timeout, isolation
+        self._key_types = parse_class(skeleton.source, skeleton.class_name).key_types
+        self._worker: Worker | None = None
+        self.state: State = {}
+        self.seed, self.start = seed, start
+        self.calls = 0
+        self.slept = 0.0
+
+    def load(self, state: State) -> None:
+        """Begin anew with a state.
+
+        Raises:
+            SourceError: the class cannot be loaded with it.
+        """
+        self.go_to(state)
+        self._worker, self.state = self._loaded(state)
+
+    def go_to(self, state: State, *, calls: int = 0, slept: float = 0.0) -> None:
+        """Stand at another moment; a worker is loaded when the next call needs one."""
+        self.drop()
+        self.state, self.calls, self.slept = state, calls, slept
+
+    def drop(self) -> None:
+        """End the worker; the state stays."""
+        if self._worker is not None:
+            self._worker.close()
+        self._worker = None
+
+    def call(self, tool: str, arguments: dict[str, Json]) -> tuple[Json, Diff]:
+        """Run a tool; return its reply and what it changed.
+
+        Raises:
+            ToolRaised: it raised and was undone.
+            WorkerLost: it hung or crashed; the state is as before.
+            EnvironmentLost: the state cannot be restored.
+        """
+        worker = self._ready()
+        position = {"seed": self.seed, "call": self.calls, "slept": self.slept, "start": self.start}
+        self.calls += 1
+        try:
+            answer = worker.ask("call", timeout=self._timeout, tool=tool, arguments=arguments, **position)
+        except WorkerLost:
+            self.drop()
+            raise
+        if answer["ok"]:
+            return self._taken(answer)
+        if answer.get("recycle"):
+            self.drop()
+        raise ToolRaised(answer.get("error"))
+
+    def _taken(self, answer: dict[str, Any]) -> tuple[Json, Diff]:
+        try:
+            changed = apply(self.state, answer["patch"])
+            self.slept = max(self.slept, float(answer["slept"]))
+            return answer["reply"], changed
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            # Only a worker that was tampered with says such things, and the mirror may be half changed.
+            raise EnvironmentLost(
+                f"The environment's worker reported an impossible change: {error!r}."
+            ) from None
+
+    def _ready(self) -> Worker:
+        if self._worker is None or not self._worker.alive:
+            try:
+                self._worker, state = self._loaded(self.state)
+            except SourceError as error:
+                raise EnvironmentLost(f"The state could not be restored: {error}") from None
+            # What `__init__` adds of itself is in the mirror already, unless a tool had taken it away.
+            for name in state:
+                self.state.setdefault(name, state[name])
+        return self._worker
+
+    def _loaded(self, state: State) -> tuple[Worker, State]:
+        skeleton = self._skeleton
+        worker = start_worker(self._isolation)
+        try:
+            answer = worker.ask(
+                "load",
+                timeout=max(_LOADING, self._timeout),
+                source=skeleton.source,
+                class_name=skeleton.class_name,
+                state=state,
+                key_types=self._key_types,
+                tools=[tool.name for tool in skeleton.tools],
+                seed=self.seed,
+                start=self.start,
+            )
+        except WorkerLost as lost:
+            raise SourceError(f"{skeleton.class_name} could not be loaded: {lost}.") from None
+        if not answer["ok"] or not isinstance(answer.get("state"), dict):
+            worker.close()
+            raised = ToolRaised(answer.get("error"))
+            raise SourceError(f"{skeleton.class_name} could not be loaded: line {raised.line}: {raised}.")
+        return worker, answer["state"]
