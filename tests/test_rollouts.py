@@ -2,17 +2,18 @@
 
 from collections import Counter
 
+import library
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envscaler import rollouts
-from envscaler.agent import IdleAgent, RandomAgent, ToolAgent
+from envscaler.agent import IdleAgent, RandomAgent, ToolAgent, WitnessAgent
 from envscaler.error import ParameterError, SourceError
 from envscaler.model.scripted import ScriptedModel
 from envscaler.rollouts import plan_rollouts, roll_out_all, spread
-from envscaler.schema import Rollout, Scenario, Skeleton
+from envscaler.schema import Call, Check, Rollout, Scenario, Skeleton
 
 AGENTS = [IdleAgent(f"agent-{i}") for i in range(4)]
 
@@ -165,3 +166,20 @@ def test_workers_are_what_the_models_allow(played, monkeypatch):
     roll_out_all([], [], IdleAgent(), conversation=True, user=model)
     roll_out_all([], [], IdleAgent(), workers=3)
     assert asked == [2, 16, 16, 3]
+
+
+def test_real_episodes_go_in_parallel_and_none_is_lost():
+    shelf = Scenario(
+        skeleton_id=library.skeleton().id,
+        initial_state=library.STATE,
+        task=library.TASK,
+        checks=[Check(item=item, kind=kind, source=source) for item, (kind, source) in library.ITEMS.items()],
+        may_change=library.MAY_CHANGE,
+        witness=[Call.model_validate(call) for call in library.WITNESS],
+    )
+    scenarios = [shelf.replace(task=f"{library.TASK} ({i})") for i in range(12)]
+    agents = [WitnessAgent(), IdleAgent()]
+    made = roll_out_all([library.skeleton()], scenarios, agents, workers=4, progress=False)
+    assert [r.reward for r in made] == [1.0, 0.0] * 12
+    again = roll_out_all([library.skeleton()], scenarios, agents, workers=1, progress=False)
+    assert [r.id for r in made] == [r.id for r in again]
