@@ -17,7 +17,7 @@ from envscaler.model.reply import JsonObject, schema_of
 from envscaler.model.request import Request
 from envscaler.schema import Usage
 
-KEY = "sk-very-secret-0123456789"
+KEY = "very-secret-0123456789"
 
 
 class Judged(BaseModel):
@@ -102,6 +102,13 @@ def test_the_ladder_is_climbed_down_once_and_remembered(loopback):
     # Plain questions are not told to answer in JSON.
     model.answer(ask())
     assert loopback.seen[-1].last == "hello"
+
+
+def test_a_free_form_question_does_not_push_the_others_down(loopback):
+    model = connected(loopback)
+    model.answer(ask(schema=schema_of(JsonObject)))
+    model.answer(ask(schema=schema_of(Judged)))
+    assert [seen.body["response_format"]["type"] for seen in loopback.seen] == ["json_object", "json_schema"]
 
 
 def test_a_request_that_is_bad_in_every_form_is_told_with_the_first_reason_and_remembers_nothing(loopback):

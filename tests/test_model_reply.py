@@ -3,6 +3,8 @@
 import ast
 import json
 import os
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,7 @@ def test_what_is_meant_is_read(text):
         ('{"reason": "r", "stateful": true, "reason": "s"}', "'reason' twice"),
         ('{"reason": "r", "stateful": true', "ends in"),
         ('{"reason": "r", "stateful": tr', "ends in"),
+        ('{"reason": {"a": {"b": 1}, "c": {"d": 2}', "ends in"),
         ('{"reason": "\\ud83d", "stateful": true}', "surrogate"),
         ("{" * 100_000, "ends in"),
         ("[" * 100_000 + "]" * 100_000, "nest|ends in"),
@@ -230,6 +233,31 @@ def test_whatever_comes_is_an_answer_or_a_reply_error(text):
             parse(Reply(text), kind)
         except ReplyError as error:
             assert str(error)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f():\n" + "prose line\n" * 60_000,
+        "import x\n" * 60_000,
+        "```\n" * 100_000,
+        "{" * 300_000 + "}",
+        '{"a": ' * 50_000 + "}",
+        "{'a': [" + "1, " * 100_000 + "]}",
+        "{} " * 100_000,
+        '{"a": "' + '\\"' * 100_000,
+        "[" * 3_000 + "]" * 3_000,
+        "<think>" * 50_000,
+        "x" * 900_000 + "</think>",
+    ],
+    ids=lambda text: text[:8],
+)
+@pytest.mark.parametrize("kind", [Answer, Code, JsonObject])
+def test_a_giant_reply_does_not_hang(text, kind):
+    begun = time.process_time()
+    with suppress(ReplyError):
+        parse(Reply(text), kind)
+    assert time.process_time() - begun < 10
 
 
 @pytest.fixture(scope="module")

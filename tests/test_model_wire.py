@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from envscaler.error import ModelError
 from envscaler.model.strict import strict_schema
@@ -62,7 +62,12 @@ class Pair(BaseModel):
     pair: tuple[int, str]
 
 
-@pytest.mark.parametrize("answer", [FreeDict, AnyValue, BareList, Pair])
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    a: int
+
+
+@pytest.mark.parametrize("answer", [FreeDict, AnyValue, BareList, Pair, Open])
 def test_what_strict_mode_cannot_say_has_no_strict_schema(answer):
     assert strict_schema(answer.model_json_schema()) is None
 

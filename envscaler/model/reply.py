@@ -12,7 +12,9 @@ import ast
 import json
 import re
 import textwrap
+from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, TypeVar
 
 import json_repair
@@ -35,6 +37,7 @@ _FENCE_REMAINS = re.compile(
     r"^[ \t]*(?:`{3,}|~{3,})[ \t]*[\w+#.-]*[ \t]*$|\A\s*(?:python|py|json)[ \t]*$", re.MULTILINE
 )
 _NO_NUMBER = re.compile(r"[:\[,]\s*[-+]?(?:NaN|Infinity|inf)\s*[,}\]]", re.IGNORECASE)
+_MARK = re.compile(r'\\.|["{}]', re.DOTALL)
 _CODE_LINE = re.compile(r"^[ \t]*(?:import |from \S+ import |class \w|def \w|async def \w|@\w)", re.MULTILINE)
 _TYPOGRAPHY = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "‘": "'", "’": "'", "\u00a0": " "})
 
@@ -160,7 +163,8 @@ def _values(text: str) -> list[Any]:
 
 def _json_texts(text: str) -> Iterator[str]:
     whole = text.strip()
-    if whole[:1] in "{[" and whole[-1:] in "}]":
+    # One value, or one that never closes; with two, repair would keep or merge what it likes.
+    if (whole[:1] == "{" and _closing(whole, 0) == len(whole)) or (whole[:1] == "[" and whole[-1:] == "]"):
         yield whole
         return
     fenced = [m["body"].strip() for m in _FENCE.finditer(text) if m["body"].strip()[:1] in ("{", "[")]
@@ -177,19 +181,19 @@ def _spans(text: str) -> Iterator[str]:
 
 
 def _closing(text: str, start: int) -> int:
-    depth, quoted, place = 0, False, start
-    while place < len(text):
-        char = text[place]
-        if quoted and char == "\\":
-            place += 1
-        elif char == '"':
+    """Where the object that begins at `start` ends; the text's end when it never does."""
+    return next((place + 1 for place, depth in _depths(text, start) if depth == 0), len(text))
+
+
+def _depths(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Each brace outside double quotes, with the depth behind it."""
+    depth, quoted = 0, False
+    for mark in _MARK.finditer(text, start):
+        if mark[0] == '"':
             quoted = not quoted
-        elif not quoted and char in "{}":
-            depth += 1 if char == "{" else -1
-            if depth == 0:
-                return place + 1
-        place += 1
-    return len(text)
+        elif not quoted and mark[0] in "{}":
+            depth += 1 if mark[0] == "{" else -1
+            yield mark.start(), depth
 
 
 def read_json(text: str) -> Any:
@@ -217,8 +221,11 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _repair(text: str, error: Exception) -> Any:
     # Repair closes what is open, so a reply that was cut off would pass for a whole one.
-    if text.rstrip()[-1:] not in ("}", "]") or isinstance(error, RecursionError):
-        raise ReplyError(f"Expected JSON that ends in '}}', got one that does not ({error}).") from error
+    depth = next((depth for _, depth in deque(_depths(text), maxlen=1)), 0)
+    if text.rstrip()[-1:] not in ("}", "]") or depth > 0 or isinstance(error, RecursionError):
+        raise ReplyError(
+            f"Expected JSON that ends in its last '}}', got one that does not ({error})."
+        ) from error
     if unfit := _NO_NUMBER.search(text):
         # Repair would make a text of it.
         raise ReplyError(f"Expected finite numbers, got {unfit[0]!r}.") from error
@@ -266,13 +273,12 @@ def parse_code(text: str) -> Code:
 def _unfenced(text: str) -> Iterator[str]:
     text = _FENCE_REMAINS.sub("", text)
     yield text
-    if first := _CODE_LINE.search(text):
-        code = text[first.start() :]
+    if starts := [line.start() for line in _CODE_LINE.finditer(text)]:
+        code, last = text[starts[0] :], starts[-1] - starts[0]
         yield code
-        # Prose after the code: from the first unindented line on after which no code comes.
-        for line in re.finditer(r"^[A-Za-z*#-].*$", code, re.MULTILINE):
-            if line.start() and not _CODE_LINE.search(code, line.start()):
-                yield code[: line.start()]
+        # Prose after the code: from one of the first unindented lines after which no code comes.
+        unindented = re.compile(r"^[A-Za-z*#-]", re.MULTILINE).finditer(code, last + 1)
+        yield from (code[: line.start()] for line in islice(unindented, 10))
 
 
 def _checked(candidate: str) -> Code:
