@@ -195,6 +195,37 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path):
         CachedModel(ScriptedModel(["a"]), path=tmp_path / "file" / "m.sqlite").answer(request())
 
 
+def test_a_new_cache_may_be_opened_by_many_at_once(tmp_path):
+    failures: list[Exception] = []
+
+    def work(memory: Memory, barrier: threading.Barrier) -> None:
+        barrier.wait()
+        try:
+            memory.put([(str(id(memory)), "s", b"x")])
+        except StoreError as error:
+            failures.append(error)
+
+    for i in range(20):
+        barrier, memories = threading.Barrier(6), [Memory(tmp_path / f"{i}.sqlite") for _ in range(6)]
+        threads = [threading.Thread(target=work, args=(memory, barrier)) for memory in memories]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failures and len(memories[0].rows()) == 6
+
+
+def test_a_cache_that_another_process_holds_is_told_as_such(path):
+    Memory(path).put([("a", "s", b"x")])
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    memory = Memory(path)
+    assert memory.get(["a"]) == {"a": b"x"}
+    memory._connection.execute("PRAGMA busy_timeout=50")
+    with pytest.raises(StoreError, match="Another process holds it"):
+        memory.put([("b", "s", b"y")])
+
+
 def test_rows_are_put_all_or_none(path):
     memory = Memory(path)
     with pytest.raises(StoreError):

@@ -18,6 +18,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from tenacity import retry, retry_if_exception, stop_after_delay, wait_random
+
 from envscaler.error import CacheMiss, ParameterError, StoreError
 from envscaler.model.budget import Ledger
 from envscaler.model.request import Model, Reply, Request
@@ -111,19 +113,36 @@ class Memory:
                 raise _unusable(self.path, error) from error
 
 
+def _busy(error: BaseException) -> bool:
+    return (
+        isinstance(error, sqlite3.Error)
+        and getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+    )
+
+
+# Turning a new file to WAL does not wait for another process that does the same; everything later does.
+@retry(retry=retry_if_exception(_busy), wait=wait_random(0.01, 0.1), stop=stop_after_delay(30), reraise=True)
 def _connected(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode=WAL")
-    # In WAL mode this survives a killed process; only a power cut can take the last replies.
-    connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS memory (key TEXT PRIMARY KEY, label TEXT, value BLOB NOT NULL)"
-    )
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        # In WAL mode this survives a killed process; only a power cut can take the last replies.
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS memory (key TEXT PRIMARY KEY, label TEXT, value BLOB NOT NULL)"
+        )
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 
 def _unusable(path: Path, error: Exception) -> StoreError:
+    if _busy(error):
+        return StoreError(
+            f"{path}: expected the cache to be free within 30 s, got: {error}. Another process holds it."
+        )
     return StoreError(
         f"{path}: expected a cache that can be read and written, got: {error}. Move the file away to begin "
         "a new one; what it held is then asked again."
