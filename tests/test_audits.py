@@ -9,8 +9,11 @@ from library import GREEDY, METHODS, STATE, asked, author, fenced
 
 from envscaler.audits import audit_skeleton, audit_skeletons, passing
 from envscaler.error import ParameterError, PartRefused
+from envscaler.model.ask import connect
 from envscaler.probing import counts_by_tool
-from envscaler.schema import Audit, Probe
+from envscaler.schema import Audit, Probe, Task
+from envscaler.skeletons import build_skeleton
+from envscaler.themes import infer_theme
 
 
 def judge_fails(*tools: str) -> object:
@@ -223,3 +226,15 @@ def test_the_counts_table() -> None:
     table = counts_by_tool([probe("b", "pass"), probe("b", "fail")], ["a", "b"])
     assert list(table.columns) == ["total", "positive", "boundary", "negative", "pass", "warning", "fail"]
     assert table.loc["b"].tolist() == [2, 2, 0, 0, 1, 0, 1] and table.loc["a"].sum() == 0
+
+
+def test_the_built_in_path_seeded_faults_are_found_and_repaired() -> None:
+    clean, sloppy = connect("builtin", fault_rate=0), connect("builtin", fault_rate=0.6)
+    theme = infer_theme(Task(text="Please book a double room in our hotel.", stateful=True), clean)
+    whole = audit_skeleton(build_skeleton(theme, clean), clean, rounds=60)
+    assert whole.not_fail_rate == 1.0 and not [f for f in whole.findings if f.severity == "error"]
+    faulty = build_skeleton(theme, sloppy)
+    before = audit_skeleton(faulty, sloppy, rounds=60, repairs=0)
+    after = audit_skeleton(faulty, sloppy, rounds=60)
+    assert before.not_fail_rate < 1.0 and after.repaired is not None
+    assert after.not_fail_rate > before.not_fail_rate and len(after.probes) >= 55

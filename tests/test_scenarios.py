@@ -7,7 +7,11 @@ import pytest
 from library import ITEMS, MAY_CHANGE, STATE, TASK, WITNESS, asked, author, fenced
 
 from envscaler.error import PartRefused
+from envscaler.model.ask import connect
 from envscaler.scenarios import build_scenario, build_scenarios
+from envscaler.schema import Task
+from envscaler.skeletons import build_skeleton
+from envscaler.themes import infer_theme
 from envscaler.world.check import grade
 from envscaler.world.environment import Environment
 from envscaler.world.witness import play
@@ -219,3 +223,12 @@ def test_a_demand_nobody_checks_sends_the_checklist_back() -> None:
     model = author({"scenarios/checklist": [checklist(texts=list(ITEMS)[::2])]})
     scenario = build_scenario(library.skeleton(), model)
     assert len(scenario.checks) == len(ITEMS) and len(asked(model, "scenarios/check")) == len(ITEMS)
+
+
+def test_the_built_in_path_is_certified() -> None:
+    model = connect("builtin", fault_rate=0)
+    theme = infer_theme(Task(text="Please book a double room in our hotel.", stateful=True), model)
+    made = build_scenarios([build_skeleton(theme, model)], model, n=4, progress=False)
+    assert len(made) == 4 and not made.failures
+    assert all(scenario.certificate and scenario.certificate.valid for scenario in made)
+    assert len({scenario.task for scenario in made}) == len({str(s.initial_state) for s in made}) == 4

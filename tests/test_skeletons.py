@@ -9,7 +9,10 @@ import pytest
 from library import METHODS, RULES, THEME, asked, author, fenced
 
 from envscaler.error import PartRefused, ReplyError, SourceError, StoreError
+from envscaler.model.ask import connect
+from envscaler.schema import Task
 from envscaler.skeletons import build_skeleton, build_skeletons, load_skeleton
+from envscaler.themes import infer_theme
 
 
 def test_a_theme_becomes_a_class_that_loads() -> None:
@@ -181,3 +184,17 @@ def test_what_cannot_be_loaded_says_why(tmp_path: Path) -> None:
         (tmp_path / "bad.py").write_text(text)
         with pytest.raises(SourceError, match=word):
             load_skeleton(tmp_path / "bad.py")
+
+
+REQUESTS = (
+    "Please book a double room in our hotel for two nights.",
+    "Transfer 50 EUR from my savings account to my bank card.",
+)
+
+
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_the_built_in_model_writes_a_whole_world(request_: str) -> None:
+    model = connect("builtin", fault_rate=0)
+    skeleton = build_skeleton(infer_theme(Task(text=request_, stateful=True), model), model)
+    assert 14 <= len(skeleton.tools) <= 25 and 2 <= len(skeleton.state) <= 6 and 3 <= len(skeleton.rules) <= 8
+    assert sum(rule.invariant is not None for rule in skeleton.rules) >= 0.8 * len(skeleton.rules)

@@ -8,6 +8,7 @@ needs to know about it. Nothing is executed, and nothing is said about what the 
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from envscaler.error import SourceError
 from envscaler.schema import Attribute, Entity, Json, Skeleton
@@ -153,8 +154,14 @@ def _assigned(skeleton: Skeleton) -> Iterator[str]:
             yield node.attr
 
 
+@lru_cache(maxsize=64)
+def _tree(source: str) -> ast.Module:
+    # The states of one class are judged one after another; its tree is only ever read.
+    return parse_tree(source)
+
+
 def _class(source: str, class_name: str) -> ast.ClassDef:
-    for node in ast.parse(source).body:
+    for node in _tree(source).body:
         if isinstance(node, ast.ClassDef) and node.name == class_name:
             return node
     raise SourceError(f"Expected a class {class_name} in the source, got none of that name.")
@@ -167,7 +174,7 @@ def _about(source: str, class_name: str) -> str:
 def _record_types(source: str) -> dict[str, list[Attribute]]:
     types: dict[str, list[Attribute]] = {}
     lines = source.splitlines()
-    for node in ast.parse(source).body:
+    for node in _tree(source).body:
         if isinstance(node, ast.ClassDef):
             bases = [ast.unparse(base).split(".")[-1] for base in node.bases]
             if "TypedDict" in bases or any(base in types for base in bases):
