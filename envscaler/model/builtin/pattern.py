@@ -203,6 +203,8 @@ class Goal:
     """Names of the tools in its plan, templates."""
     when: ClassVar[str] = "true"
     """A jinja condition on the vocabulary under which the world has this goal."""
+    weight: ClassVar[float] = 1.0
+    """How readily it is drawn; below 1 for what needs no thought."""
 
     def __init__(self, v: SimpleNamespace, said: Sequence[Phrase]) -> None:
         self.v = v

@@ -123,7 +123,8 @@ def _draw(world: World, given: State, rng: Rng) -> list[Drawn]:
     drawn: list[Drawn] = []
     used: set[str] = set()
     for goal in [*shuffled(rng, world.goals), *shuffled(rng, world.goals), *shuffled(rng, world.goals)]:
-        if any(type(other) is type(goal) for other, _, _ in drawn) and rng.random() < 0.5:
+        again = any(type(other) is type(goal) for other, _, _ in drawn)
+        if rng.random() > goal.weight * (0.5 if again else 1):
             continue
         one = _try(goal, given, rng)
         if one is None or touched(one[2]) & used:

@@ -15,6 +15,8 @@ from envscaler.model.builtin.domain import ENOUGH, domains, ranking
 
 NEAR = 8
 """Worlds whose names are compared, the nearest in words first."""
+NAMED = 0.9
+"""Least overlap of names at which a class is taken to be the world's."""
 _NAME = re.compile(r"[A-Za-z_]\w+")
 
 
@@ -53,12 +55,12 @@ def world_with(words: str, names: str) -> World:
     if not worlds:
         raise NothingFits("The built-in model has no worlds.")
     score, world = max(((_overlap(world, said), world) for world in worlds), key=lambda pair: pair[0])
-    if score < 1:
+    if score < NAMED:
         raise NothingFits(f"The built-in model did not write this class; nearest is {world.domain.name}.")
     return world
 
 
 def _overlap(world: World, said: set[str]) -> float:
-    """1 and more when every table of the world is named; the more of its tools are, the more."""
+    """From 0 to 2: how many of the world's tables and of its tools are named; 1 where all of either are."""
     tables = {table.noun.ids for table in world.tables}
-    return len(tables & said) // max(len(tables), 1) + len(world.names & said) / max(len(world.names), 1)
+    return len(tables & said) / len(tables) + len(world.tools.keys() & said) / max(len(world.tools), 1)

@@ -125,7 +125,7 @@ def judge(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:
     case: Case = {n: read(blocks, n) for n in ("call", "before", "after", "diff", "reply")}
     case["world"] = "".join(need(blocks, name) for name in ("summary", "rules", "class_source"))
     case["code"] = need(blocks, "tool_source")
-    case["reads"] = not re.search(r"\"message\":|\.append\(|\] [-+]?= |self\.\w+\[.*\] = ", case["code"])
+    case["reads"] = '"message":' not in case["code"]
     for question in (_form, _refused_and_changed, _read_that_wrote, _no_effect, _wrongly_refused, _wrongly_accepted,
                      _out_of_bounds, _contradiction, _other_value, _stranger, _unfiltered):  # fmt: skip
         if complaint := question(case):

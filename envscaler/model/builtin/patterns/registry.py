@@ -60,6 +60,8 @@ class RegistrySettings(Settings):
 class Person(Goal):
     """A goal about one person who is looked up by name."""
 
+    weight = 0.4
+
     def person(self, slots: Slots, state: State) -> dict[str, Any]:
         """The record of the person a sentence names."""
         return named(state, self.v.p, slots["name"])
