@@ -296,5 +296,8 @@ class CachedModel:
         return self._count(request, reply)
 
     def _count(self, request: Request, reply: Reply) -> Reply:
+        if not reply.usage.calls:
+            # It reached a model, even where that has nothing to say of tokens.
+            reply = replace(reply, usage=reply.usage + Usage(calls=1))
         self.ledger.add(request.step, self.name, reply.usage)
         return reply
