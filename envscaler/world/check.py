@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from envscaler.error import ParameterError, SandboxError
 from envscaler.schema import Call, Check, Finding, Json, Outcome, Rule, reward_of
-from envscaler.world.change import State, diff, escaped, path, records
+from envscaler.world.change import State, diff, escaped, path, records, unescaped
 from envscaler.world.sandbox import Isolation, Worker, WorkerLost, start_worker
 
 RewardMode = Literal["default", "strict", "paper"]
@@ -165,9 +165,10 @@ def bystanders(initial: State, final: State, may_change: Sequence[str]) -> Outco
     Numbers that are equal count as unchanged here (25 and 25.0), for a tool may well read one and write the other.
     """
     allowed = frozenset(may_change)
-    touched = [
+    changed = {
         where for where, change in diff(initial, final).items() if not _allowed(where, change, allowed)
-    ]
+    }
+    touched = sorted(where for where in changed if not _loosely(_at(initial, where), _at(final, where)))
     note = f"changed though no part of the task: {', '.join(touched[:5])}" if touched else ""
     if len(touched) > 5:
         note += f" and {len(touched) - 5} more"
@@ -176,21 +177,29 @@ def bystanders(initial: State, final: State, may_change: Sequence[str]) -> Outco
 
 def _allowed(where: str, change: Any, allowed: frozenset[str]) -> bool:
     table = where.partition("/")[0]
-    if table in allowed or where in allowed:
-        return True
-    if "added" in change and "/" in where and f"{table}/+" in allowed:
-        return True
-    return "changed" in change and _equal_numbers(change["changed"])
+    return (
+        table in allowed
+        or where in allowed
+        or ("added" in change and "/" in where and f"{table}/+" in allowed)
+    )
 
 
-def _equal_numbers(changed: Any) -> bool:
-    pairs = changed.values() if isinstance(changed, dict) else [changed]
-    return all(_loosely(old, new) for old, new in pairs)
+_NOTHING: Any = object()
+"""Stands for a record that is not there; equal to no value."""
+
+
+def _at(state: State, where: str) -> Json:
+    """The record or attribute that a diff names."""
+    name, slash, key = where.partition("/")
+    value = state.get(unescaped(name), _NOTHING)
+    return (records(value) or {}).get(unescaped(key), _NOTHING) if slash else value
 
 
 def _loosely(one: Json, other: Json) -> bool:
     if isinstance(one, bool) or isinstance(other, bool) or one is None or other is None:
         return one is other
+    if one is _NOTHING or other is _NOTHING:
+        return False
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_loosely(value, other[key]) for key, value in one.items())
     if isinstance(one, list) and isinstance(other, list):

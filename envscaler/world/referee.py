@@ -9,6 +9,7 @@ that tools do what they say (`audits` asks that).
 """
 
 import random
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -22,6 +23,7 @@ from envscaler.world.witness import succeeded
 
 ROUNDS = 3
 """Calls of each tool."""
+_ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 
 
 def check_environment(
@@ -168,6 +170,9 @@ def _check_calls(environment: Environment, skeleton: Skeleton, calls: list[Call]
         if environment.diff and not succeeded(reply):
             message = f"{call.tool} refused and changed the state all the same."
             yield _finding("refused-writes", "error", call.tool, message, **evidence)
+        if _ADDRESS.search(str(reply)):
+            message = f"{call.tool} replies with an address in memory, which is another one every time."
+            yield _finding("not-repeatable", "error", call.tool, message, **evidence)
         if not environment.faults and (
             not isinstance(reply, dict) or not isinstance(reply.get("success"), bool)
         ):

@@ -1,0 +1,204 @@
+"""Grading: broken is never false, checks share nothing, bystanders stay, the three rewards."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from worlds import STATE, rule
+
+from envscaler.error import ParameterError
+from envscaler.schema import Check, Outcome
+from envscaler.world.check import (
+    all_broken_invariants,
+    broken_invariants,
+    bystanders,
+    grade,
+    grade_all,
+    reward,
+    survivors,
+)
+
+
+def check(body, kind="goal"):
+    return Check(item=body[:20], source=f"def check_func(final_state):\n    {body}", kind=kind)
+
+
+def passed(*checks, final=None, **options):
+    outcomes = grade(list(checks), STATE, STATE if final is None else final, **options)
+    assert outcomes[-1].item == "bystanders"
+    return [outcome.passed for outcome in outcomes[:-1]]
+
+
+def test_true_and_false():
+    assert passed(check("return True"), check("return final_state['books']['B-1']['copies'] == 9")) == [
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return 1",
+        "return None",
+        "pass",
+        "return 'yes'",
+        "return final_state['nope']",
+        "raise SystemExit",
+        "while True: pass",
+        "import os",
+        "return (",
+        "return check_func(final_state)",
+        "().__class__.__base__.__subclasses__()[140].__init__.__globals__['sys'].exit()",
+    ],
+)
+def test_what_breaks_is_none_and_spoils_no_other_check(body):
+    one, two = check("return True"), check("return False")
+    assert passed(one, check(body), two, timeout=0.5) == [True, None, False]
+
+
+def test_no_function_at_all_is_broken_and_helpers_are_fine():
+    assert passed(Check(item="x", source="x = 1")) == [None]
+    helped = "def helper(s): return True\ndef check_func(final_state): return helper(final_state)\ndef after(): pass"
+    named = "def check_it(final_state):\n    return True"
+    assert passed(Check(item="x", source=helped), Check(item="x", source=named)) == [True, True]
+
+
+def test_checks_share_no_state():
+    spoil = check("final_state['books'].clear(); initial_state['books'].clear(); return True")
+    look = check("return len(final_state['books']) == 2 and len(initial_state['books']) == 2")
+    leave = Check(
+        item="x",
+        source="import json\njson.mine = 1\nglobals_ = 1\ndef check_func(final_state):\n    return True",
+    )
+    find = Check(
+        item="x",
+        source="import json\ndef check_func(final_state):\n"
+        "    return not hasattr(json, 'mine') and 'globals_' not in globals()",
+    )
+    assert passed(spoil, look, leave, find, look) == [True] * 5
+
+
+def test_a_check_cannot_forge_another_one():
+    forge = check("__builtins__['any'] = lambda *a: True; return True")
+    assert passed(forge, check("return any([])")) == [True, False]
+
+
+def test_a_check_that_hangs_on_one_state_answers_on_the_others():
+    hang = check("\n    while final_state['n'] == 1: pass\n    return final_state['n'] == 2")
+    graded = grade_all([hang], {"n": 0}, [{"n": n} for n in (0, 1, 2)], ["n"], timeout=0.5)
+    assert [outcomes[0].passed for outcomes in graded] == [False, None, True]
+
+
+def test_many_states_and_none():
+    states = [{"n": n} for n in range(150)]
+    graded = grade_all([check("return final_state['n'] % 2 == 0")], {"n": 0}, states, ["n"])
+    assert [outcomes[0].passed for outcomes in graded] == [n % 2 == 0 for n in range(150)]
+    assert grade_all([check("return True")], {}, []) == []
+    assert [o.item for o in grade([], {}, {})] == ["bystanders"]
+
+
+TABLES = {"t": {"a": {"x": 1}, "b": {"x": 25}}, "log": [1], "n": 0}
+
+
+@pytest.mark.parametrize(
+    ("final", "may_change", "holds"),
+    [
+        (TABLES, [], True),
+        ({**TABLES, "n": 1}, [], False),
+        ({**TABLES, "n": 1}, ["n"], True),
+        ({**TABLES, "t": {"a": {"x": 1}}}, [], False),
+        ({**TABLES, "t": {"a": {"x": 1}}}, ["t/b"], True),
+        ({**TABLES, "t": {"a": {"x": 1}}}, ["t/+"], False),
+        ({**TABLES, "t": {"a": {"x": 2}, "b": {"x": 25}}}, ["t/b"], False),
+        ({**TABLES, "t": {"a": {"x": 2}, "b": {"x": 25}}}, ["t"], True),
+        ({**TABLES, "t": {**TABLES["t"], "c": {}}}, [], False),
+        ({**TABLES, "t": {**TABLES["t"], "c": {}}}, ["t/+"], True),
+        ({**TABLES, "t": {**TABLES["t"], "c": {}}}, ["t/c"], True),
+        ({**TABLES, "log": [1, 2]}, ["log/+"], True),
+        ({**TABLES, "log": [2, 1]}, ["log/+"], False),
+        ({**TABLES, "new": 1}, [], False),
+        ({k: v for k, v in TABLES.items() if k != "n"}, [], False),
+        ({**TABLES, "t": {"a": {"x": 1}, "b": {"x": 25.0}}}, [], True),
+        ({**TABLES, "t": {"a": {"x": True}, "b": {"x": 25}}}, [], False),
+        ({**TABLES, "t": {"a": {"x": 1, "y": None}, "b": {"x": 25}}}, [], False),
+        ({**TABLES, "nothing": None}, [], False),
+        ({}, ["t", "log", "n"], True),
+    ],
+)
+def test_bystanders(final, may_change, holds):
+    outcome = bystanders(TABLES, final, may_change)
+    assert outcome.passed is holds and outcome.kind == "guard" and bool(outcome.note) is not holds
+
+
+def test_keys_with_slashes_are_one_record():
+    initial, final = {"t": {"a/b": 1, "c": 2}}, {"t": {"a/b": 5, "c": 2}}
+    assert bystanders(initial, final, ["t/a~1b"]).passed and not bystanders(initial, final, ["t/a"]).passed
+
+
+def test_survivors():
+    assert (
+        survivors(TABLES, []) == 4
+        and survivors(TABLES, ["t/a", "n"]) == 2
+        and survivors(TABLES, ["t", "log", "n"]) == 0
+    )
+    assert survivors(TABLES, ["t/+"]) == 4 and survivors({}, []) == 0
+
+
+def outcomes(*pairs):
+    return [Outcome(item="x", kind=kind, passed=value) for kind, value in pairs]
+
+
+@pytest.mark.parametrize(
+    ("made", "default", "strict"),
+    [
+        ([("goal", True), ("goal", False)], 0.5, 0.0),
+        ([("goal", True), ("guard", True)], 1.0, 1.0),
+        ([("goal", True), ("guard", False)], 0.0, 0.0),
+        ([("goal", True), ("guard", None)], None, None),
+        ([("goal", None), ("goal", True)], None, None),
+        ([("guard", True)], None, None),
+        ([], None, None),
+    ],
+)
+def test_rewards_of_ours(made, default, strict):
+    assert reward(outcomes(*made)) == default and reward(outcomes(*made), "strict") == strict
+
+
+def test_the_published_reward():
+    graded = [
+        *outcomes(("goal", True), ("goal", None), ("guard", False)),
+        Outcome(item="bystanders", kind="guard", passed=False),
+    ]
+    assert reward(graded, "paper") == 0.3333 and reward([], "paper") is None
+    with pytest.raises(ParameterError):
+        reward(graded, "best")
+
+
+@given(st.lists(st.tuples(st.sampled_from(["goal", "guard"]), st.booleans()), min_size=1))
+def test_rewards_lie_between_0_and_1_and_strict_is_never_more(made):
+    paid, strict = reward(outcomes(*made)), reward(outcomes(*made), "strict")
+    assert (paid is None) == (strict is None)
+    assert paid is None or (0 <= strict <= paid <= 1)
+
+
+def test_invariants():
+    never_less = rule("def invariant(before, after, call):\n    return after['n'] >= before['n']")
+    named = rule(
+        "def invariant(before, after, call):\n    return call is None or call['reply']['success']", "Replies."
+    )
+    raises = rule("def invariant(before, after, call):\n    return after['nope']", "Raises.")
+    hangs = rule("def invariant(before, after, call):\n    while True: pass", "Hangs.")
+    assert broken_invariants([never_less, named], {"n": 1}, {"n": 2}, None) == []
+    broken = broken_invariants([never_less, raises, hangs, rule(None)], {"n": 1}, {"n": 0}, None, timeout=0.3)
+    assert [(f.kind, f.severity) for f in broken] == [("invariant", "error")] + [
+        ("invariant-broken", "warning")
+    ] * 2
+    call = {"tool": "t", "arguments": {}, "reply": {"success": False}}
+    many = all_broken_invariants(
+        [never_less, named], [({"n": 0}, {"n": 0}, call), ({"n": 1}, {"n": 0}, None)]
+    )
+    assert [[f.message for f in found] for found in many] == [
+        ["Broken rule: Replies."],
+        ["Broken rule: A rule."],
+    ]
+    assert broken_invariants([], {}, {}) == []
