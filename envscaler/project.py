@@ -54,14 +54,18 @@ def stage_path(stage: str, run: str, scale: str = "default") -> Path:
 
 
 def seed_tasks_path() -> Path:
-    """The requests written for this project."""
-    return root() / "data" / "tasks" / "seeds.jsonl"
+    """The requests written for this project; like the paper's numbers, they come with the checkout."""
+    return _shipped("tasks", "seeds.jsonl")
 
 
 def paper_path() -> Path:
     """The paper's published numbers; they come with the checkout and do not move with `ENVSCALER_HOME`."""
-    checkout = PACKAGE.parent / "data" / "paper.json"
-    return checkout if checkout.exists() else root() / "data" / "paper.json"
+    return _shipped("paper.json")
+
+
+def _shipped(*parts: str) -> Path:
+    checkout = PACKAGE.parent.joinpath("data", *parts)
+    return checkout if checkout.exists() else root().joinpath("data", *parts)
 
 
 @dataclass(frozen=True)

@@ -140,9 +140,13 @@ def _make_folder(folder: Path) -> None:
 
 
 def _html(notebook: Path) -> str:
+    import nbformat
     from nbconvert import HTMLExporter
 
-    body, _ = HTMLExporter(embed_images=True).from_filename(str(notebook))
+    content = nbformat.read(notebook, as_version=4)
+    # A widget needs a kernel; without its stored state the exporter shows the static form that lies beside it.
+    content.metadata.pop("widgets", None)
+    body, _ = HTMLExporter(embed_images=True).from_notebook_node(content)
     return body
 
 
