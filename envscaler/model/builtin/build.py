@@ -19,6 +19,7 @@ import jinja2
 import numpy as np
 
 from envscaler.model.builtin.domain import Domain, domains
+from envscaler.model.builtin.layout import tidy
 from envscaler.model.builtin.pattern import Extra, Goal, Noun, Pattern, State, Table
 from envscaler.model.builtin.phrase import Phrase, Slots, read_back
 from envscaler.schema import Entity
@@ -145,8 +146,7 @@ class World:
             textwrap.fill(f"- {rule}", 100, initial_indent="    ", subsequent_indent="      ")
             for rule in rules
         ]
-        first = self.domain.about.split(". ")[0].rstrip(".")
-        doc = textwrap.fill(first + ".", 100, initial_indent='    """', subsequent_indent="    ")
+        doc = '    """' + re.split(r"[:.]", self.domain.about)[0] + "."
         lines += [
             "",
             f"class {class_name}:",
@@ -158,7 +158,7 @@ class World:
             "",
             *self._constructor(),
         ]
-        return "\n".join(lines) + "\n" + _tidy(_NEXT_ID) + self.helpers
+        return "\n".join(lines) + "\n" + tidy(_NEXT_ID) + self.helpers
 
     def _imports(self) -> list[str]:
         wanted = {"from copy import deepcopy", "from typing import TypedDict"}
@@ -193,7 +193,7 @@ def build_world(domain: Domain) -> World:
     goals = tuple(goal for part in parts for goal in _goals(part, tools))
     tables = tuple(table for part in parts for table in part.pattern.tables(part.v))
     helpers = list(
-        dict.fromkeys(_tidy(_render(p.pattern.HELPERS, p.v)) for p in parts if p.pattern.HELPERS.strip())
+        dict.fromkeys(tidy(_render(p.pattern.HELPERS, p.v)) for p in parts if p.pattern.HELPERS.strip())
     )
     return World(domain, parts, tables, rules, "".join(helpers), tools, goals)
 
@@ -223,7 +223,7 @@ def _render(template: str, v: SimpleNamespace) -> str:
 def _tools(part: Bound) -> list[PlannedTool]:
     found = []
     for mutates, template in ((False, part.pattern.READS), (True, part.pattern.WRITES)):
-        source = _tidy(_render(textwrap.dedent(template), part.v))
+        source = tidy(_render(textwrap.dedent(template), part.v))
         for node in ast.parse(source).body:
             assert isinstance(node, ast.FunctionDef), ast.dump(node)
             code = "\n".join(source.splitlines()[node.lineno - 1 : node.end_lineno])
@@ -271,19 +271,3 @@ def _typed_dict(table: Table) -> list[str]:
         for a in table.attributes
     ]
     return [f"class {table.noun.type}(TypedDict):", f'    """{table.about}"""', "", *fields]
-
-
-def _tidy(source: str, width: int = 104) -> str:
-    """The source with docstring lines that vocabulary made too long wrapped again."""
-    lines, inside = [], False
-    for line in source.splitlines():
-        quotes = line.count('"""')
-        if (inside or quotes) and len(line) > width:
-            hang = re.match(r" *", line)[0] + ("    " if re.match(r" +\w+: ", line) else "")  # type: ignore[index]
-            lines += textwrap.fill(
-                line.strip(), width, initial_indent=re.match(r" *", line)[0], subsequent_indent=hang
-            ).splitlines()  # type: ignore[index]
-        else:
-            lines.append(line)
-        inside ^= quotes % 2 == 1
-    return "\n".join(lines) + "\n"

@@ -43,12 +43,16 @@ def task(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:
     for name in ("rules", "feedback"):
         need(blocks, name)
     world = world_with(need(blocks, "summary"), need(blocks, "entities") + need(blocks, "tools"))
-    given = read(blocks, "state")
+    return {"task": pose(world, read(blocks, "state"), rng)}
+
+
+def pose(world: World, given: State, rng: Rng) -> str:
+    """A task of this world in this state; raises `NothingFits` when none is found."""
     for _ in range(TRIES):
         drawn = _draw(world, given, rng)
         text = _compose(world, drawn, rng) if drawn else ""
         if text and [(goal, slots) for goal, slots, _ in world.read(text)] == [(g, s) for g, s, _ in drawn]:
-            return {"task": text}
+            return text
     raise NothingFits(f"The built-in model found no task in this state of {world.domain.name}.")
 
 

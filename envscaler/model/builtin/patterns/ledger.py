@@ -664,7 +664,8 @@ def transfer(self, from_<<a.id>>_id: str, to_<<a.id>>_id: str, amount: float) ->
     Returns:
         The <<a>> that paid, with its new balance, or an error.
     """
-    source, target = self.<<a.ids>>.get(from_<<a.id>>_id), self.<<a.ids>>.get(to_<<a.id>>_id)
+    source = self.<<a.ids>>.get(from_<<a.id>>_id)
+    target = self.<<a.ids>>.get(to_<<a.id>>_id)
     if source is None or target is None:
         missing = from_<<a.id>>_id if source is None else to_<<a.id>>_id
         return {"success": False, "error": f"There is no <<a>> with the id {missing!r}."}

@@ -654,8 +654,7 @@ def list_<<i.ids>>(
     selected = [
         dict(<<i.id>>)
         for <<i.id>> in self.<<i.ids>>.values()
-        if <<c.name>> in (None, <<i.id>>["<<c.name>>"])
-        and <<i.id>>["stock"] >= min_stock
+        if <<c.name>> in (None, <<i.id>>["<<c.name>>"]) and <<i.id>>["stock"] >= min_stock
 %% for x in filters
         and <<x.name>> in (None, <<i.id>>["<<x.name>>"])
 %% endfor
