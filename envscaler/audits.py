@@ -271,7 +271,7 @@ def _better(
     attempt = _swap(bench, written)
     before = [trial for trial in trials if trial.probe.tool in written and trial.probe.verdict == "fail"]
     now = attempt.again(before)
-    bench.asked = attempt.asked
+    bench.asked, bench.skipped = attempt.asked, attempt.skipped
     found_now = check_environment(attempt.skeleton, bench.state, seed=bench.seed)
     was, became = _faults(before, found), _faults(now, found_now)
     kept = {tool: method for tool, method in written.items() if became[tool] < was[tool]}

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, Literal, TypeVar
 
 from envscaler.audits import ask_state, broken_rules, loading_problem
-from envscaler.error import ModelError, PartRefused
+from envscaler.error import EnvscalerError, PartRefused
 from envscaler.model.ask import Code, ask, origin
 from envscaler.model.request import Model
 from envscaler.model.revise import TRIES, ask_usable
@@ -143,7 +143,7 @@ def _without_doubles(
             skeleton = skeletons[scenario.skeleton_id]
             try:
                 scenario = build_scenario(skeleton, model, sample=n + number, seed=seed, taken=mine)
-            except ModelError as error:
+            except EnvscalerError as error:
                 kept.failures.append(_failure(skeleton, error))
                 continue
         mine.append(scenario.task)
