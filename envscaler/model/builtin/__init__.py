@@ -6,9 +6,9 @@
     reader  author  tester  poser  player    its answers, by stage
     faults  checks  names                    mistakes on purpose; check functions; data
 
-It gets what any model gets (the step and the rendered messages), reads its inputs back out of the named blocks, and says
-`NothingFits` when it has nothing to say. It executes nothing and keeps nothing between requests; every random choice
-comes from seed, step, blocks and sample. **Its behaviour is never a result.**
+It gets what any model gets (the step and the rendered messages), reads its inputs back out of the named
+blocks, and says `NothingFits` when it has nothing to say. It executes nothing and keeps nothing between
+requests; every random choice comes from seed, step, blocks and sample. **Its behaviour is never a result.**
 """
 
 import hashlib

@@ -1,8 +1,9 @@
 """The stand-in as author of worlds: its answers to the steps `skeletons/*` and to `audits/repair`.
 
-It recognises the world in the title and summary, or in the class it is shown, and writes that world's parts down. At the
-fault rate a tool carries a fault (`faults`) that an audit should find; told what is wrong, it writes it clean, and
-asked to repair, it does so nine times in ten. It executes nothing and remembers nothing between steps.
+It recognises the world in the title and summary, or in the class it is shown, and writes that world's parts
+down. At the fault rate a tool carries a fault (`faults`) that an audit should find; told what is wrong, it
+writes it clean, and asked to repair, it does so nine times in ten. It executes nothing and remembers
+nothing between steps.
 """
 
 from collections.abc import Mapping

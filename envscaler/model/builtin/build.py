@@ -1,7 +1,8 @@
 """A world put together: what a domain's patterns give with its settings (tables, rules, code, rows, goals).
 
-`world_of(domain)` renders every template once and keeps the result. The steps of the built-in model (`author`,
-`tester`, `poser`, `player`) take their answers from it, after they recognised the domain in what they were shown.
+`world_of(domain)` renders every template once and keeps the result. The steps of the built-in model
+(`author`, `tester`, `poser`, `player`) take their answers from it, after they recognised the domain in what
+they were shown.
 
 This module does not answer requests and executes nothing.
 """
@@ -30,7 +31,6 @@ MOST_RULES = 8
 _JINJA = jinja2.Environment(
     variable_start_string="<<",
     variable_end_string=">>",
-    line_statement_prefix="%%",
     block_start_string="<%",
     block_end_string="%>",
     comment_start_string="<#",
@@ -217,7 +217,9 @@ def _bind(settings: dict[str, Any], shared: dict[str, Noun]) -> Bound:
 
 
 def _render(template: str, v: SimpleNamespace) -> str:
-    return _JINJA.from_string(template).render(vars(v))
+    # Jinja's own line statements swallow a blank line that follows; blocks do not.
+    blocks = re.sub(r"^[ \t]*%% (.*)$", r"<% \1 %>", template, flags=re.MULTILINE)
+    return _JINJA.from_string(blocks).render(vars(v))
 
 
 def _tools(part: Bound) -> list[PlannedTool]:

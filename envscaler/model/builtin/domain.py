@@ -1,7 +1,7 @@
 """A domain: one world the built-in model knows, as `domains/<name>.yaml` writes it, and how it is recognised.
 
-A domain holds words, not code: how requests and themes talk about the world, and which patterns it is composed of
-with which vocabulary, attributes, numbers and data. Adding one is adding a file:
+A domain holds words, not code: how requests and themes talk about the world, and which patterns it is
+composed of with which vocabulary, attributes, numbers and data. Adding one is adding a file:
 
     name: hotel                     # the file's name
     class_name: HotelFrontDesk      # the class that is written
@@ -58,7 +58,7 @@ class Domain(BaseModel):
     summary: list[list[str]] = Field(min_length=2)
     """Alternatives for each sentence of the summary."""
     words: dict[str, float]
-    """Word or phrase of one to three words, in the singular → weight (3 decides alone, 1 hints, below 0 speaks against)."""
+    """Word or phrase of up to three words, in the singular → weight: 3 decides alone, 1 hints, -1 speaks against."""
     usefulness: int = Field(ge=1, le=10)
     """How useful an environment of this kind is."""
     modelability: int = Field(ge=1, le=10)

@@ -1,8 +1,9 @@
 """Faults as they are made: a method with one seeded, realistic mistake in it.
 
-The mistakes are those of real generated code: a validation left out, a bound off by one, a field not written, a sign or a
-status wrong, a change made before it was checked, an argument ignored. They are made in the text of the method, so what
-was not touched reads as before. A method that offers no place for any comes back as it was.
+The mistakes are those of real generated code: a validation left out, a bound off by one, a field not
+written, a sign or a status wrong, a change made before it was checked, an argument ignored. They are made
+in the text of the method, so what was not touched reads as before. A method that offers no place for any
+comes back as it was.
 
 This module does not decide whether to err (`author` does) and knows no domain.
 """
@@ -34,14 +35,11 @@ def spoil(method: str, rng: Rng) -> str:
 def _refusals(tree: ast.AST) -> Iterator[ast.If]:
     """Validations: an `if` that does nothing but refuse, for another reason than a missing record."""
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.If)
-            and not node.orelse
-            and len(node.body) == 1
-            and isinstance(node.body[0], ast.Return)
-        ):
-            if "is None" not in ast.unparse(node.test) and " not in self." not in ast.unparse(node.test):
-                yield node
+        if not isinstance(node, ast.If) or node.orelse or not isinstance(node.body[0], ast.Return):
+            continue
+        test = ast.unparse(node.test)
+        if "is None" not in test and " not in self." not in test:
+            yield node
 
 
 def _drop_validation(tree: ast.AST, lines: list[str]) -> Iterator[Edit]:
@@ -61,9 +59,9 @@ def _off_by_one(tree: ast.AST, lines: list[str]) -> Iterator[Edit]:
 def _writes(tree: ast.AST) -> Iterator[ast.Assign | ast.AugAssign]:
     """Statements that change a field of a record."""
     for node in ast.walk(tree):
-        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-        if isinstance(node, ast.Assign | ast.AugAssign) and isinstance(target, ast.Subscript):
-            if isinstance(target.slice, ast.Constant):
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
                 yield node
 
 

@@ -1,7 +1,9 @@
-"""How the source of a world is laid out: lines that vocabulary made too long are folded the way a formatter would.
+"""How the source of a world is laid out: lines that vocabulary made too long are folded the way a formatter
+would.
 
-Docstrings are wrapped, code is split at its last bracket: the members of a literal one a line, the arguments of a call on
-one line if they fit. Everything that fits stays as the template has it. This module knows Python's brackets, no more.
+Docstrings are wrapped, code is split at its last bracket: the members of a literal one a line, the
+arguments of a call on one line if they fit. Everything that fits stays as the template has it. This module
+knows Python's brackets, no more.
 """
 
 import io
@@ -114,7 +116,9 @@ def _members(body: str) -> Iterator[str]:
     depth, begin = 0, 0
     for text, column in list(_tokens(body)):
         depth += (text in ("(", "[", "{")) - (text in (")", "]", "}"))
-        if depth == 0 and text == "," or depth == 0 and begin < column and text in ("for", "if") and _is_comprehension(body):
+        if (depth == 0 and text == ",") or (
+            depth == 0 and begin < column and text in ("for", "if") and _is_comprehension(body)
+        ):
             yield body[begin:column].strip()
             begin = column + (text == ",")
     if body[begin:].strip():

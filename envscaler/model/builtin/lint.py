@@ -1,7 +1,9 @@
-"""What is wrong with a domain or a pattern: everything that can be said without executing a line of what they give.
+"""What is wrong with a domain or a pattern: everything that can be said without executing a line of what
+they give.
 
-`lint_domain` binds the parts, renders every template, reads the methods, draws states and poses tasks. What only execution
-shows (that the witness works and doing nothing does not) is proved by `tests/test_builtin_worlds.py`, domain by domain.
+`lint_domain` binds the parts, renders every template, reads the methods, draws states and poses tasks. What
+only execution shows (that the witness works and doing nothing does not) is proved by
+`tests/test_builtin_worlds.py`, domain by domain.
 """
 
 import ast

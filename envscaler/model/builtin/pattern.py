@@ -2,19 +2,18 @@
 
 A pattern is one file `patterns/<name>.py` that ends in `PATTERN = TheClass`. It gives:
 
-1. `Settings`: what a domain may choose (nouns, verbs, numbers, features, data); unknown settings are an error.
-2. `vocabulary`: the names its templates use, e.g. `r` for the noun of the resource.
-3. `entities` and `RULES`: the tables with every attribute, and rules in words with an invariant.
-4. `HELPERS`, `READS`, `WRITES`: Python source of the methods as jinja templates. `<<name>>` is a value, a line that
-   begins with `%%` is a statement. A method's first docstring line is its purpose; whether it mutates is told by
-   the string it stands in.
-5. `generate`: rows of its tables for a new state.
-6. `GOALS`: sub-tasks a user may have.
+1. `Settings`: what a domain may choose (nouns, verbs, numbers, features, data); unknown settings are an
+error. 2. `vocabulary`: the names its templates use, e.g. `r` for the noun of the resource. 3. `entities`
+and `RULES`: the tables with every attribute, and rules in words with an invariant. 4. `HELPERS`, `READS`,
+`WRITES`: Python source of the methods as jinja templates. `<<name>>` is a value, a line that begins with
+`%%` is a statement. A method's first docstring line is its purpose; whether it mutates is told by the
+string it stands in. 5. `generate`: rows of its tables for a new state. 6. `GOALS`: sub-tasks a user may
+have.
 
-A `Goal` is written once and serves the whole of a scenario: `draw` chooses slots in a state, `phrases` say them,
-`plan` gives the calls from the slots alone (look-ups first, `{"$from": …}` for what they find), and `outcome` says from
-slots and state what must have changed; item, check and `may_change` follow from that. Goals of one task never share a
-record: the poser sees to it by the ids in their outcomes.
+A `Goal` is written once and serves the whole of a scenario: `draw` chooses slots in a state, `phrases` say
+them, `plan` gives the calls from the slots alone (look-ups first, `{"$from": …}` for what they find), and
+`outcome` says from slots and state what must have changed; item, check and `may_change` follow from that.
+Goals of one task never share a record: the poser sees to it by the ids in their outcomes.
 
 This module holds no pattern and renders nothing.
 """
@@ -91,11 +90,8 @@ class Extra(Part):
 
     @model_validator(mode="after")
     def _has_values(self) -> "Extra":
-        if (
-            (self.type == "str"
-            and not self.choices)
-            or (self.type in ("int", "float")
-            and not (self.range or self.choices))
+        if (self.type == "str" and not self.choices) or (
+            self.type in ("int", "float") and not (self.range or self.choices)
         ):
             raise ValueError(f"{self.name}: expected choices (str) or a range (int, float)")
         if self.editable and not self.choices:
@@ -119,11 +115,9 @@ class Extra(Part):
         if self.type == "bool":
             return bool(rng.integers(2))
         low, high = self.range or (0, 1)
-        return (
-            int(rng.integers(low, high + 1))
-            if self.type == "int"
-            else round(float(rng.uniform(low, high)), 1)
-        )
+        if self.type == "int":
+            return int(rng.integers(int(low), int(high) + 1))
+        return round(float(rng.uniform(low, high)), 1)
 
 
 def either(values: Sequence[Any]) -> str:

@@ -1,8 +1,9 @@
 """Sentences with slots that can be filled and read back.
 
-A sub-task of a task is one phrase, e.g. `Please move the stay of {guest:name} to {start:date}.` The author of a task
-fills it; the checklist, the checks, the witness and the acting agent read the slots out of the text again. They share
-nothing but that text, so a task that was changed on the way is understood as it now reads, or not at all.
+A sub-task of a task is one phrase, e.g. `Please move the stay of {guest:name} to {start:date}.` The author
+of a task fills it; the checklist, the checks, the witness and the acting agent read the slots out of the
+text again. They share nothing but that text, so a task that was changed on the way is understood as it now
+reads, or not at all.
 
 Slot types: `text` (no sentence end, no quotes), `name` (no comma either), `token` (no spaces, e.g. an e-mail
 address), `int`, `money` (two decimals), `date` (1 May 2025 ↔ 2025-05-01), `time` (09:30).
@@ -20,7 +21,8 @@ from typing import Any, NamedTuple, TypeVar
 Slots = dict[str, Any]
 
 MONTHS = (
-    ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
 )  # fmt: skip
 
 
@@ -123,7 +125,7 @@ Owner = TypeVar("Owner")
 
 
 def read_back(text: str, phrases: Iterable[tuple[Owner, Phrase]]) -> list[tuple[Owner, Slots, str]]:
-    """Every phrase that stands in a text, in its order, as (owner, slots, sentence); of overlapping ones the longest."""
+    """Every phrase that stands in a text, in order, as (owner, slots, sentence); of overlapping ones the longest."""
     hits = [
         (start, -end, i, owner, slots)
         for i, (owner, phrase) in enumerate(phrases)

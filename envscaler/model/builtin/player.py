@@ -1,8 +1,10 @@
-"""The stand-in in an episode: as the acting agent (`rollouts/act`, `rollouts/act_text`) and as the user (`rollouts/user`).
+"""The stand-in in an episode: as the acting agent (`rollouts/act`, `rollouts/act_text`) and as the user
+(`rollouts/user`).
 
-The agent reads what the user has said so far for sentences it understands, plans their calls, and takes ids and other values
-out of the replies it got. What it did is read from the chat each time; it keeps no memory. A look-up that comes back
-empty or refused leaves the calls that need it undone, and it says so. The user reveals its task sentence by sentence.
+The agent reads what the user has said so far for sentences it understands, plans their calls, and takes ids
+and other values out of the replies it got. What it did is read from the chat each time; it keeps no memory.
+A look-up that comes back empty or refused leaves the calls that need it undone, and it says so. The user
+reveals its task sentence by sentence.
 """
 
 import json
@@ -82,7 +84,7 @@ def _next(world: World, messages: Sequence[Message], replies: list[Any]) -> Turn
 
 
 def _follow(plan: list[dict[str, Any]], replies: list[Any]) -> Turn:
-    """The first planned call that was not made yet, with its references filled in; those that cannot be are passed over."""
+    """The first planned call that was not made yet, references filled in; those that cannot be are passed over."""
     made: list[Any] = []
     waiting = list(replies)
     for call in plan:

@@ -1,8 +1,9 @@
 """The stand-in as author of scenarios: its answers to the steps `scenarios/*` and to `audits/initial_state`.
 
-A task is an opening and three to six sentences, each a sub-task drawn so that the state allows it and no two concern
-the same record. Checklist, checks and witness are made from the state and the sentences of the task, which are read back:
-nothing is remembered from one step to the next. The stand-in executes nothing; that the witness works is proved elsewhere.
+A task is an opening and three to six sentences, each a sub-task drawn so that the state allows it and no
+two concern the same record. Checklist, checks and witness are made from the state and the sentences of the
+task, which are read back: nothing is remembered from one step to the next. The stand-in executes nothing;
+that the witness works is proved elsewhere.
 """
 
 from collections import Counter

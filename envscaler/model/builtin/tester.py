@@ -1,8 +1,9 @@
 """The stand-in as tester: `audits/probe` chooses calls, `audits/judge` says what it thinks of one.
 
-The tester draws a sub-task that needs the tool and takes its values, or guesses values by the parameters' names from the
-records at hand; for a negative or a boundary call it then bends one of them. The judge sees the code of the tool only
-as text, and decides by rules of thumb on call, reply and change: it knows no fault by name and can be wrong.
+The tester draws a sub-task that needs the tool and takes its values, or guesses values by the parameters'
+names from the records at hand; for a negative or a boundary call it then bends one of them. The judge sees
+the code of the tool only as text, and decides by rules of thumb on call, reply and change: it knows no
+fault by name and can be wrong.
 """
 
 import json
@@ -275,8 +276,7 @@ def _unfiltered(case: Case) -> str:
     if not case["reads"] or not isinstance(data, list):
         return ""
     for name, value in case["call"]["arguments"].items():
-        for record in data:
-            if value is not None and isinstance(record, dict) and name in record:
-                if record[name] != value and name not in ("name", "since"):
-                    return f"Only {name} {value!r} was asked for, but {record[name]!r} is among them."
+        for record in data if value is not None and name != "name" else ():
+            if isinstance(record, dict) and record.get(name, value) != value:
+                return f"Only {name} {value!r} was asked for, but {record[name]!r} is among them."
     return ""

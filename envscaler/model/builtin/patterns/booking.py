@@ -194,7 +194,7 @@ class BookCheapest(Goal):
         "{end:date} for <<p>> {name:name}<<said_party>>.",
         "The <<p>> {name:name} wants <<r.a>> from {start:date} to {end:date}<<said_party>>, and it should be the "
         "cheapest free one of the <<kindword>> {kind:name}.",
-        "For {name:name}, who is one of our <<p.many>>, I need the least expensive <<r>> of the <<kindword>> {kind:name}"
+        "For {name:name}, one of our <<p.many>>, I need the least expensive <<r>> of the <<kindword>> {kind:name}"
         " that nobody has from {start:date} to {end:date}<<said_party>>.",
     )
     needs = ("find_<<p.ids>>", "find_free_<<r.ids>>", "<<s.book>>_<<r.id>>")
@@ -668,7 +668,8 @@ class Booking(Pattern):
             for b in rows(after, "<<b.ids>>").values():
                 most = rooms.get(str(b.get("<<r.id>>_id")), {}).get("<<cap.name>>")
                 many = b.get("<<cap.party>>")
-                if isinstance(most, int) and isinstance(many, int) and b.get("status") == "<<s.booked>>" and many > most:
+                known = isinstance(most, int) and isinstance(many, int)
+                if known and b.get("status") == "<<s.booked>>" and many > most:
                     return False
             return True
             """,

@@ -257,7 +257,7 @@ class EmptyAndClose(AccountGoal):
     """Move all that is left to another account of the same person and close the first."""
 
     phrases = (
-        "The <<p>> {name:name} gives up the {kind:name} <<a>>: move all that is left on it to the {other_kind:name} <<a>>"
+        "The <<p>> {name:name} gives up the {kind:name} <<a>>: move all that is left to the {other_kind:name} <<a>>"
         " of the same <<p>> and close it.",
         "Please transfer the whole balance of the {kind:name} <<a>> of <<p>> {name:name} to the same <<p>>'s "
         "{other_kind:name} <<a>>, and then close the emptied one.",
@@ -675,7 +675,7 @@ def transfer(self, from_<<a.id>>_id: str, to_<<a.id>>_id: str, amount: float) ->
         if <<a.id>>["status"] != "open":
             return {"success": False, "error": f"{<<a.id>>['<<a.id>>_id']} is {<<a.id>>['status']}."}
     if not 0 < amount <= <<s.max_transfer>>:
-        return {"success": False, "error": f"The amount has to be above 0 and at most <<s.max_transfer>>, not {amount}."}
+        return {"success": False, "error": f"The amount has to be above 0, up to <<s.max_transfer>>, not {amount}."}
 %% if s.transfer_fee > 0
     fee = <<s.transfer_fee>> if source["<<p.id>>_id"] != target["<<p.id>>_id"] else 0.0
     if amount + fee > source["balance"] + source["<<s.floor>>"]:

@@ -203,7 +203,7 @@ class PlaceCheapest(OrderGoal):
     phrases = (
         "For <<p>> {name:name} please enter <<o.a>> of {n:int} <<s.piece>>s of whatever is cheapest in the "
         "<<categoryword>> {category:name} and in stock in that quantity.",
-        "The <<p>> {name:name} takes {n:int} <<s.piece>>s of the cheapest <<i>> of the <<categoryword>> {category:name} "
+        "The <<p>> {name:name} takes {n:int} <<s.piece>>s of the cheapest <<i>> in <<categoryword>> {category:name} "
         "that we have enough of, please place the <<o>>.",
     )
     needs = ("find_<<p.ids>>", "list_<<i.ids>>", "place_<<o.id>>")
@@ -382,7 +382,7 @@ class RestockScarcest(Restock):
     """Goods for whatever is scarcest."""
 
     phrases = (
-        "Among the <<i.many>> of the <<categoryword>> {category:name}, the one with the smallest stock gets {n:int} more "
+        "Of the <<i.many>> of the <<categoryword>> {category:name}, the one with the smallest stock gets {n:int} more "
         "<<s.piece>>s, please book them in.",
         "Look up which <<i>> of the <<categoryword>> {category:name} we have least of and add {n:int} <<s.piece>>s to "
         "its stock.",

@@ -1,4 +1,4 @@
-"""Registry: the people or organisations a world deals with, their contact details and whether they are in good standing."""
+"""Registry: the people or organisations a world deals with, their contact details and their standing."""
 
 from types import SimpleNamespace
 from typing import Any, ClassVar

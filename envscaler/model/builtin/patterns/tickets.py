@@ -119,7 +119,7 @@ class Assign(TicketGoal):
     """Give an open ticket to whoever is least busy."""
 
     phrases = (
-        "The open <<t>> of <<p>> {name:name} goes to whichever <<w>> on duty for its <<skillword>> has the least to do.",
+        "The open <<t>> of <<p>> {name:name} goes to whichever <<w>> on duty for its <<skillword>> has least to do.",
         "Please assign the open <<t>> of <<p>> {name:name} to the least busy <<w>> who is on duty and covers that "
         "<<skillword>>.",
     )
@@ -206,7 +206,7 @@ class SetPriority(TicketGoal):
         "The open <<t>> of <<p>> {name:name} should get the priority {priority:name}.",
         "Please change the priority of the open <<t>> of <<p>> {name:name} to {priority:name}.",
     )
-    needs = ("find_<<p.ids>>", "list_<<t.ids>>", "set_<<t.id>>_priority")
+    needs: ClassVar[tuple[str, ...]] = ("find_<<p.ids>>", "list_<<t.ids>>", "set_<<t.id>>_priority")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         rows = self.candidates(state, rng)

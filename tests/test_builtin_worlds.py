@@ -1,0 +1,217 @@
+"""Every world of the built-in model, written, executed and proved: what its linter cannot see.
+
+`pytest tests/test_builtin_worlds.py -k hotel` proves one domain.
+"""
+
+import ast
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+
+from envscaler.agent import ToolAgent
+from envscaler.episode import roll_out
+from envscaler.model.builtin import BuiltinModel
+from envscaler.model.builtin.build import world_of
+from envscaler.model.builtin.domain import domains
+from envscaler.model.builtin.lint import facts, lint_domain
+from envscaler.model.builtin.pattern import Added, Changed
+from envscaler.scenarios import build_scenario
+from envscaler.schema import Rule, Skeleton, Theme
+from envscaler.skeletons import build_skeleton
+from envscaler.world.check import broken_invariants
+from envscaler.world.environment import Environment
+from envscaler.world.source import lint, parse_class
+
+MODEL = BuiltinModel(fault_rate=0)
+NAMES = sorted(domains())
+every_world = pytest.mark.parametrize("name", NAMES)
+
+
+@cache
+def skeleton_of(name: str) -> Skeleton:
+    rng = np.random.default_rng(7)
+    domain = domains()[name]
+    theme = Theme(
+        title=domain.word_title(rng),
+        summary=domain.word_summary(rng),
+        usefulness=8,
+        modelability=8,
+        task_ids=["t"],
+        example="Please help me.",
+    )
+    return build_skeleton(theme, MODEL)
+
+
+@every_world
+def test_the_linter_finds_nothing(name: str) -> None:
+    assert lint_domain(name) == []
+
+
+@every_world
+def test_an_environment_is_of_the_size_of_one(name: str) -> None:
+    skeleton = skeleton_of(name)
+    reads = sum(not tool.mutates for tool in skeleton.tools)
+    assert 14 <= len(skeleton.tools) <= 25 and reads >= 6
+    assert 2 <= len(skeleton.state) <= 6 and 3 <= len(skeleton.rules) <= 8
+    assert all(rule.invariant for rule in skeleton.rules)
+    assert facts(world_of(name))["query_tools"] == reads, (
+        "a tool is declared to read or write otherwise than it does"
+    )
+
+
+@every_world
+def test_code_reads_as_written_by_hand(name: str) -> None:
+    skeleton = skeleton_of(name)
+    assert [f.message for f in lint(skeleton.source, skeleton.class_name) if f.severity == "error"] == []
+    assert "<<" not in skeleton.source and "%%" not in skeleton.source and "  #  " not in skeleton.source
+    assert max(map(len, skeleton.source.splitlines())) <= 110
+    for tool in skeleton.tools:
+        described = [p.get("description") for p in tool.parameters["properties"].values()]
+        assert tool.description and all(described), tool.name
+
+
+@every_world
+def test_data_are_plausible_and_keep_the_rules(name: str) -> None:
+    skeleton, world = skeleton_of(name), world_of(name)
+    for seed in range(3):
+        state = world.state(np.random.default_rng(seed))
+        assert json.loads(json.dumps(state)) == state
+        assert [f.message for f in broken_invariants(skeleton.rules, state, state, None)] == []
+        ids = {key for table in world.tables for key in state[table.noun.ids]}
+        for table in world.tables:
+            planned = {a.name for a in table.attributes}
+            for key, row in state[table.noun.ids].items():
+                assert set(row) == planned and row[f"{table.noun.id}_id"] == key
+                links = {v for field, v in row.items() if field.endswith("_id") and v is not None}
+                assert links <= ids
+    assert world.state(np.random.default_rng(1)) != world.state(np.random.default_rng(2))
+
+
+@every_world
+def test_scenarios_are_proved_by_execution(name: str) -> None:
+    skeleton = skeleton_of(name)
+    for sample in range(3):
+        scenario = build_scenario(skeleton, MODEL, sample=sample)
+        assert scenario.certificate is not None and scenario.certificate.valid
+        writes = [call for call in scenario.witness if skeleton.tool(call.tool).mutates]
+        assert len(scenario.task.split()) >= 50 and len(scenario.witness) >= 8 and len(writes) >= 3
+        assert roll_out(skeleton, scenario, ToolAgent(MODEL)).reward == 1.0
+
+
+@every_world
+def test_each_goal_is_reached_by_its_plan_and_by_nothing_less(name: str) -> None:
+    """One goal at a time, through the tools: its demands are met, and nothing else changed."""
+    skeleton, world = skeleton_of(name), world_of(name)
+    seen: set[str] = set()
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        state = world.state(rng)
+        for goal in world.goals:
+            try:
+                slots = goal.draw(state, rng)
+                outcomes = goal.outcome(slots, state) if slots is not None else []
+            except LookupError:
+                continue
+            if not outcomes or type(goal).__name__ in seen:
+                continue
+            seen.add(type(goal).__name__)
+            with Environment(skeleton, state) as environment:
+                environment.reset(seed=0)
+                replies = []
+                for call in goal.plan(slots):
+                    arguments = {k: _filled(v, replies) for k, v in call["arguments"].items()}
+                    replies.append(environment.call(call["tool"], arguments))
+                    assert replies[-1]["success"], (goal, call, replies[-1])
+                after = environment.state
+            for outcome in outcomes:
+                assert _met(outcome, state, after), (type(goal).__name__, outcome)
+            expected = {o.key for o in outcomes if isinstance(o, Changed)}
+            for table in world.tables:
+                old, new = state[table.noun.ids], after[table.noun.ids]
+                assert {k for k in old if old[k] != new.get(k)} <= expected, type(goal).__name__
+                added = sum(isinstance(o, Added) and o.table == table.noun.ids for o in outcomes)
+                assert len(new) - len(old) == added, type(goal).__name__
+    assert seen == {type(goal).__name__ for goal in world.goals}
+
+
+@every_world
+def test_rules_can_be_broken(name: str) -> None:
+    """An invariant that holds whatever happens to the data says nothing."""
+    skeleton, world = skeleton_of(name), world_of(name)
+    state = world.state(np.random.default_rng(0))
+    rng = np.random.default_rng(1)
+    unbroken = {rule.text: rule for rule in skeleton.rules}
+    for _ in range(400):
+        if not unbroken:
+            break
+        after = _shaken(state, rng)
+        for finding in broken_invariants(list(unbroken.values()), state, after, None):
+            for text in [text for text in unbroken if text in finding.message]:
+                del unbroken[text]
+    assert not unbroken
+
+
+def test_a_broken_invariant_is_told_by_its_text() -> None:
+    rule = Rule(text="Never.", invariant="def invariant(before, after, call) -> bool:\n    return False\n")
+    assert "Never." in broken_invariants([rule], {}, {}, None)[0].message
+
+
+def test_no_two_worlds_share_their_code() -> None:
+    bodies = {name: _bodies(name) for name in NAMES}
+    for one in NAMES:
+        for two in NAMES:
+            if one < two:
+                shared = len(bodies[one] & bodies[two]) / min(len(bodies[one]), len(bodies[two]))
+                assert shared < 0.5, (one, two, shared)
+
+
+def _bodies(name: str) -> set[str]:
+    source = skeleton_of(name).source
+    methods = parse_class(source, skeleton_of(name).class_name).methods.values()
+    return {ast.unparse(ast.parse(m.source)) for m in methods if m.public}
+
+
+def _filled(value: object, replies: list) -> object:
+    if isinstance(value, dict) and "$from" in value:
+        index, *path = value["$from"]
+        found = replies[index]
+        for step in path:
+            found = found[step]
+        return found
+    return value
+
+
+def _met(outcome: Added | Changed, before: dict, after: dict) -> bool:
+    if isinstance(outcome, Changed):
+        wanted = {**before[outcome.table][outcome.key], **outcome.fields}
+        return after[outcome.table].get(outcome.key) == wanted
+    new = [row for key, row in after[outcome.table].items() if key not in before[outcome.table]]
+    return any(all(row.get(k) == v for k, v in outcome.fields.items()) for row in new)
+
+
+def _shaken(state: dict, rng: np.random.Generator) -> dict:
+    """The state with one random field of one random record set to something else, or a record doubled."""
+    after = json.loads(json.dumps(state))
+    table = after[rng.choice([name for name, rows in after.items() if isinstance(rows, dict) and rows])]
+    keys = list(table)
+    key = keys[rng.integers(len(keys))]
+    row = table[key]
+    field = list(row)[rng.integers(len(row))]
+    if rng.random() < 0.25:
+        other = keys[rng.integers(len(keys))]
+        table[f"{key}9"] = {**table[other], next(iter(row)): f"{key}9"}
+        return after
+    value = row[field]
+    others = [r.get(field) for r in table.values()]
+    choices = [*others, None, "", "cancelled", "closed"]
+    if isinstance(value, bool):
+        row[field] = not value
+    elif isinstance(value, int | float):
+        row[field] = value + float(rng.choice([-10_000, -1, 1, 10_000]))
+    elif isinstance(value, list):
+        row[field] = value * 2
+    else:
+        row[field] = choices[rng.integers(len(choices))]
+    return after
