@@ -16,7 +16,8 @@ def drawn(seed, call):
         modules["random"].random(), modules["random"].sample(range(100), 5), modules["random"].Random().random(),
         str(modules["uuid"].uuid4()), str(modules["uuid"].uuid1()), modules["secrets"].token_hex(4),
         modules["secrets"].token_urlsafe(4), modules["secrets"].choice("abc"),
-        modules["datetime"].datetime.now().isoformat(), modules["time"].time(), modules["random"].SystemRandom().random(), modules["secrets"].randbelow(1000),
+        modules["datetime"].datetime.now().isoformat(), modules["time"].time(),
+        modules["random"].SystemRandom().random(), modules["secrets"].randbelow(1000),
     ]  # fmt: skip
 
 

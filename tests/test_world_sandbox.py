@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from worlds import skeleton, tool
 
-from envscaler.error import EnvironmentLost, SandboxError, SourceError
+from envscaler.error import EnvironmentLost, ResetNeeded, SandboxError, SourceError
 from envscaler.world.environment import Environment
 from envscaler.world.sandbox import WorkerLost, channel, isolation_in_use, pool, start_worker
 from envscaler.world.sandbox.allowed import ALLOWED, HIDDEN
@@ -180,6 +180,10 @@ def test_the_third_loss_is_the_last():
         world.call("run")
         with pytest.raises(EnvironmentLost, match="3 times"):
             world.call("run")
+        with pytest.raises(ResetNeeded):
+            world.call("count")
+        world.reset()
+        assert world.call("count")["data"] == 1
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+import msgspec
+
 from envscaler.error import EnvironmentLost, ParameterError, ResetNeeded
 from envscaler.schema import Json, Outcome, Scenario, Skeleton
 from envscaler.world import clock
 from envscaler.world.action import read_action
-from envscaler.world.arguments import ArgumentsOf, nearest, not_json
+from envscaler.world.arguments import ArgumentsOf, nearest
 from envscaler.world.change import Diff, State, copied, diff, packed, unpacked
 from envscaler.world.check import RewardMode, grade, reward
 from envscaler.world.live import Live, ToolRaised
@@ -287,6 +289,7 @@ class Environment:
         self._fault("timed out" if lost.reason == "time" else "crashed", name, error=str(lost), line=None)
         log.info("%s.%s was lost: %s", self._skeleton.class_name, name, lost)
         if self._losses >= MOST_LOSSES:
+            self._ended = True
             raise EnvironmentLost(
                 f"{self._skeleton.class_name} hung or crashed {self._losses} times, last in {name} ({lost}); "
                 "the episode is given up."
@@ -355,9 +358,13 @@ class Environment:
 
 def _checked_state(given: Scenario | Mapping[str, Json] | None) -> State:
     state = given.initial_state if isinstance(given, Scenario) else dict(given or {})
-    if (problem := not_json(state)) is not None:
-        raise ParameterError(f"Expected a state that JSON can hold, got one that it cannot: {problem}.")
-    return json.loads(json.dumps(state))
+    try:
+        # Through text, so that tuples and number keys are what they will be in every worker.
+        return msgspec.json.decode(json.dumps(state, ensure_ascii=False, allow_nan=False).encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ParameterError(
+            f"Expected a state that JSON can hold, got one that it cannot: {error}."
+        ) from None
 
 
 def _refusal(sentence: str) -> dict[str, Json]:

@@ -6,7 +6,6 @@ Who starts workers is `pool`.
 """
 
 import contextlib
-import json
 import select
 import socket
 import struct
@@ -109,7 +108,7 @@ class Worker:
 
 def _encode(message: dict[str, Any]) -> bytes:
     try:
-        return json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        return msgspec.json.encode(message)
     except (TypeError, ValueError, RecursionError) as error:
         raise SandboxError(f"Expected values that JSON can hold, got one that it cannot: {error}.") from None
 

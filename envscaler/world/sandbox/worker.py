@@ -25,7 +25,7 @@ from typing import Any
 import envscaler.world.sandbox.seal as seal
 from envscaler.world.clock import Position, stand_ins
 from envscaler.world.sandbox.allowed import ALLOWED, HIDDEN
-from envscaler.world.sandbox.track import LOSES, NotJson, Tracker, encode, pack, unpack
+from envscaler.world.sandbox.track import LOSES, NotJson, Tracker, encode, pack, quick, unpack
 
 LIMIT = 8 * 2**20
 """Bytes that one frame may have."""
@@ -144,7 +144,7 @@ class Worker:
         self._instance: Any = None
         self._tracker: Tracker | None = None
         self._tools: frozenset[str] = frozenset()
-        self._texts: dict[str, bytes] = {}
+        self._held: dict[str, Held] = {}
 
     def answer(self, request: dict[str, Any]) -> bytes:
         """The reply to one request, as JSON."""
@@ -179,7 +179,7 @@ class Worker:
         for name, value in values.items():
             if name.startswith("__"):
                 raise ValueError(f"the state names {name!r}, which is no attribute of a state")
-            setattr(instance, name, as_before(getattr(instance, name, None), unpack(pack(value))))
+            setattr(instance, name, as_before(getattr(instance, name, None), value))
         self._tools = frozenset(request["tools"])
         self._tracker = Tracker(instance, frozenset(values))
         return b'"state":%s}' % self._tracker.json()
@@ -203,7 +203,7 @@ class Worker:
 
     def _do_hold(self, request: dict[str, Any]) -> bytes:
         for name, value in request["values"].items():
-            self._texts[name] = pack(value)
+            self._held[name] = Held(value)
         return b'"held":true}'
 
     def _do_judge(self, request: dict[str, Any]) -> bytes:
@@ -211,23 +211,42 @@ class Worker:
 
     def _judge(self, request: dict[str, Any], names: list[str]) -> dict[str, Any]:
         # Every run gets its own names and its own copies: no check sees what another one did.
+        self._position.move(0, 0, 0.0)
+        space = Space(self._position)
         try:
-            self._position.move(request.get("seed", 0), 0, 0.0)
-            space = Space(self._position)
-            for name, held in request.get("globals", {}).items():
+            for name, held in request["globals"].items():
                 if name in request["source"]:
-                    space.globals[name] = unpack(self._texts[held])
+                    space.globals[name] = self._held[held].fresh()
             space.run(request["source"])
-            passed = entry(space.globals, request["entry"])(*(unpack(self._texts[name]) for name in names))
+            passed = entry(space.globals, request["entry"])(*(self._held[name].fresh() for name in names))
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is a fact about that check
             told = described(error)
             return {"passed": None, "note": f"raised {told['type']}: {told['message']}"}
+        finally:
+            space.globals.clear()
         if not isinstance(passed, bool):
             return {"passed": None, "note": f"returned {type(passed).__name__}, not a bool"}
         return {"passed": passed, "note": ""}
 
     def _do_test(self, request: dict[str, Any]) -> bytes:
         return b'"leaks":%s}' % encode(seal.leaks())
+
+
+class Held:
+    """A value that run after run gets fresh: copied anew only when the last run left a trace on it."""
+
+    def __init__(self, value: Any) -> None:
+        self._bytes = pack(value)
+        self._value = value
+        del value
+        self._quick = quick(self._value)
+
+    def fresh(self) -> Any:
+        """The value, as it was."""
+        if not self._quick or quick(self._value) != self._quick:
+            self._value = unpack(self._bytes)
+            self._quick = quick(self._value)
+        return self._value
 
 
 def encode_safely(message: dict[str, Any]) -> bytes:
@@ -334,6 +353,7 @@ def fork(control: socket.socket, channel: int, children: set[int], *, sealed: bo
     status = 1
     try:
         control.close()
+        gc.set_threshold(50_000, 20, 20)
         seal.die_with_parent(parent)
         seal.limit()
         if sealed:
