@@ -36,6 +36,8 @@ class Cue(NamedTuple):
     """How many words may lie between."""
     cased: bool = False
     """Whether upper case matters."""
+    command: bool = False
+    """Whether it must stand where a command can: at the start of a clause, after "please", "to", "you" and the like."""
 
 
 _VAGUE_RECORDS = "projects? visits? events? meetings? sessions? notes?"
@@ -66,6 +68,63 @@ CUES = (
         track_my add_my (?:give|leave)_(?:my_)?feedback rate_(?:my|the)
         turn_(?:on|off|up|down) switch_(?:on|off) make_a_(?:reservation|booking|payment)
         """,
+    ),
+    Cue(
+        "commands a change of something definite",
+        1.6,
+        """
+        mark undo redo move shift swap switch correct fix release extend raise lower reduce increase reset receive
+        free skip hold merge split ship replace dismiss waive credit adjust exchange reverse restore pause resume
+        freeze return void discharge admit promote transfer reassign label flag tick print unfollow hide save defer
+        kick_out log record clock note enter issue close open reopen start stop end change set put take lend borrow
+        feed raise let roll_over confirm decline accept charge collect drop pick post add get_rid_of bring pull
+        retire push seat attach sign
+        """,
+        then=r"""
+        the my our his her their this that it them everything everybody all both any every whoever one two three
+        four another \w*\d[\w.-]* \w+'s off out back through
+        """,
+        gap=1,
+        command=True,
+    ),
+    Cue(
+        "commands something for somebody named",
+        1.6,
+        "(?i:put give let add move mark upgrade seat swap enter promote take sign remove assign transfer admit)",
+        then="[A-Z][a-z]+",
+        gap=0,
+        cased=True,
+        command=True,
+    ),
+    Cue(
+        "asks how something of theirs stands",
+        1.6,
+        r"""
+        have_(?:I|we) (?:has|did|is|are|was|were|am|when's|where's|what's|who's)_(?:my|our|I|we|anyone|anybody)
+        which_of_(?:my|our|the) (?:do|are|did)_(?:I|we)_(?:still_)?(?:have|owe|got|get|need|run|low|own)
+        (?:left|open|due|overdue)_(?:in|on|at|for|this|next|today|tomorrow) who_(?:has|had|signed|took|borrowed)
+        still_(?:open|free|due|owed|missing|waiting|booked|out|unpaid|available)
+        been_(?:paid|signed|delivered|returned|received|handed_in|checked)
+        """,
+    ),
+    Cue(
+        "looks into something definite",
+        0.5,
+        "show check see list look_up find_out tell_me look_whether",
+        then="my our whether if who which when where all the_(?:last|next|open)",
+        gap=2,
+        command=True,
+    ),
+    Cue(
+        "names a thing by its place or code",
+        1.4,
+        """
+        plate room desk bed dock aisle plot station unit gallery ward bus tram van truck table locker section form
+        object request agreement loan chip bib apartment flat bin shelf batch lot site gate seat zone route workshop
+        board card order invoice ticket case booking file house pump machine container pen class group level drawer
+        parcel permit cage tank row hall bay berth pitch donor courier list
+        """,
+        then=r"(?:no_|number_)?[A-Za-z]{0,3}-?\d[\w.-]*",
     ),
     Cue(
         "asks to set something up or send it",
@@ -108,7 +167,7 @@ CUES = (
         "asks for an entry of a register",
         1.5,
         r"(?:patient|employee|customer|student|client|member|user)_(?:information|details|record|data|file|profile)s? "
-        r"availability_of (?:the|our|your)_(?:database|system|register|registry|directory)",
+        r"availability_of",
     ),
     Cue("speaks of kept records", 0.8, "{records}"),
     Cue(
@@ -133,7 +192,7 @@ CUES = (
         "asks for a calculation",
         -2.6,
         r"""
-        calculat\w+ comput\w+ convert\w* conversion solve square_root factorial derivative integral
+        calculat\w+ comput(?:e|es|ed|ing|ation) convert\w* conversion solve square_root factorial derivative integral
         probability standard_deviation equation hypothesis matrix polynomial arithmetic estimat\w+ predict\w*
         simulat\w+ interpolat\w+ evaluate_(?:the|this|these) how_(?:much|many)_.{0,40}\bleft encode decode
         upper_?case BMI hash random sum_(?:of|up) area_of perimeter distance_between
@@ -143,9 +202,11 @@ CUES = (
         "asks for something to be written",
         -2.2,
         r"""
-        write compose draft rewrite paraphrase summari[sz]e translate generat\w+ jokes? poems? story essay
+        write(?!_(?:to|off|down|it)\b) proofread invent rephrase alphabetical bash one-liner regex pseudo_?code compose
+        draft rewrite paraphrase summari[sz]e translate generat\w+ jokes? poems? (?:short|a|an?_\w+)_story essay
         slogans? memes? nicknames? lyrics quotes? names?_for caption recipes? brainstorm design code_snippet
-        would_you_rather """,
+        would_you_rather
+        """,
     ),
     Cue(
         "asks for a fact of the open world",
@@ -189,7 +250,7 @@ CUES = (
         -1.6,
         r"""
         here_(?:is|are)_(?:the|my|our)\b.{0,40}\b(?:data|numbers|text|values)
-        \[\s*[{"'\[\d]\w* (?:analy[sz]e|optimi[sz]e|assess|compare|classify|detect)\w*
+        \[\s*[{"'\[\d]\w* (?:analy[sz]e|optimi[sz]e|assess|compare|classify|detect(?!or))\w*
         """,
     ),
 )
@@ -202,8 +263,12 @@ def _patterns() -> tuple[tuple[Cue, re.Pattern[str]], ...]:
     return tuple((cue, _compile(cue)) for cue in CUES)
 
 
+_BEFORE_COMMANDS = "and then please pls to you u just also or can could let's but"
+_CLAUSE = "(?:^|(?<=[.!?:;,&-] )|" + "|".join(rf"(?<=\b{word} )" for word in _BEFORE_COMMANDS.split()) + ")"
+
+
 def _compile(cue: Cue) -> re.Pattern[str]:
-    expression = _any_of(cue.wordings)
+    expression = (_CLAUSE if cue.command else "") + _any_of(cue.wordings)
     if cue.then:
         expression += rf"(?:\W+\w+){{0,{cue.gap}}}?\W+{_any_of(cue.then)}"
     return re.compile(rf"(?<!\w){expression}(?!\w)", 0 if cue.cased else re.IGNORECASE)
