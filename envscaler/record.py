@@ -1,6 +1,7 @@
 """What a record is: frozen, strict, and named by its content. The records themselves are in `schema`.
 
-`Part` is a piece of a record; `Record` is what goes to disk and has an `id`. This module knows no stage.
+`Part` is a piece of a record; `Record` is what goes to disk and has an `id`; `Origin` and `Usage` say how one was
+made and what that cost. This module knows no stage.
 """
 
 import hashlib
@@ -75,3 +76,36 @@ class Record(Part):
 def _short(value: Json, limit: int = 600) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= limit else f"{text[:limit]} … ({len(text):,} characters)"
+
+
+class Usage(Part):
+    """What answering cost."""
+
+    calls: int = 0
+    """Requests that reached the model; replies out of the cache count 0."""
+    input_tokens: int = 0
+    """Tokens read."""
+    output_tokens: int = 0
+    """Tokens written."""
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+        )
+
+
+class Origin(Part):
+    """How a record was made."""
+
+    model: str
+    """Name of the model that answered."""
+    settings: dict[str, Json] = {}
+    """Settings of the call, e.g. temperature."""
+    prompt: str = ""
+    """First 12 hex digits of the sha256 of the prompt file(s)."""
+    seed: int | None = None
+    """Seed of every random choice."""
+    version: str = ""
+    """Version of this library."""

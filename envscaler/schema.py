@@ -17,8 +17,10 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from envscaler.record import Json as Json
+from envscaler.record import Origin as Origin
 from envscaler.record import Part as Part
 from envscaler.record import Record as Record
+from envscaler.record import Usage as Usage
 from envscaler.record import canonical as canonical
 from envscaler.record import digest as digest
 
@@ -26,39 +28,6 @@ Verdict = Literal["pass", "warning", "fail"]
 Intent = Literal["positive", "boundary", "negative"]
 Severity = Literal["note", "warning", "error"]
 Ending = Literal["finished", "stopped", "truncated", "failed"]
-
-
-class Usage(Part):
-    """What answering cost."""
-
-    calls: int = 0
-    """Requests that reached the model; replies out of the cache count 0."""
-    input_tokens: int = 0
-    """Tokens read."""
-    output_tokens: int = 0
-    """Tokens written."""
-
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            calls=self.calls + other.calls,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-        )
-
-
-class Origin(Part):
-    """How a record was made."""
-
-    model: str
-    """Name of the model that answered."""
-    settings: dict[str, Json] = {}
-    """Settings of the call, e.g. temperature."""
-    prompt: str = ""
-    """First 12 hex digits of the sha256 of the prompt file(s)."""
-    seed: int | None = None
-    """Seed of every random choice."""
-    version: str = ""
-    """Version of this library."""
 
 
 class Task(Record):
