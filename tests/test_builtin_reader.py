@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from envscaler.model.builtin.domain import ENOUGH, Domain, domains, recognise
-from envscaler.model.builtin.reader import CUES, find_cues, infer, judge, said_words
+from envscaler.model.builtin.domain import Domain, domains, recognise
+from envscaler.model.builtin.reader import CUES, FITS, find_cues, infer, judge, said_words
 from envscaler.themes import Inferred
 
 
@@ -138,7 +138,7 @@ def test_it_says_that_nothing_fits_and_what_it_looked_for(request_text: str) -> 
 
 def test_one_weak_word_is_not_enough_and_the_reason_tells_the_score() -> None:
     weak = next(
-        (d, word) for d in ALL for word, weight in d.words.items() if 0 < weight < ENOUGH and " " not in word
+        (d, word) for d in ALL for word, weight in d.words.items() if 0 < weight < FITS and " " not in word
     )
     answer = infer({"request": f"Something about a {weak[1]}."}, rng())
     assert answer["fits"] is False

@@ -310,15 +310,15 @@ _CORE = (
     "Its users speak above all of {words}.",
     "The words one hears most in it are {words}.",
 )
-_MUCH = 2 * ENOUGH
-"""Score from which a domain fits without doubt."""
+FITS = 2.0
+"""Least score at which a request is taken to be about a domain; less than `ENOUGH`, as a request has few words."""
 
 
 def infer(blocks: Mapping[str, str], rng: np.random.Generator) -> dict[str, Any]:
     """The answer to `themes/infer`: the domain the words point to, worded anew, or why none does."""
     request = blocks["request"]
     ranked = ranking(request)
-    near = [(score, domain) for score, domain in ranked if score >= ENOUGH and score == ranked[0][0]]
+    near = [(score, domain) for score, domain in ranked if score >= FITS and score == ranked[0][0]]
     if not near:
         return _unfit(request, ranked)
     score, domain = near[int(rng.integers(len(near)))]
@@ -355,7 +355,7 @@ def _unfit(request: str, ranked: list[tuple[float, Domain]]) -> dict[str, Any]:
             f"{domain.name.replace('_', ' ')} ({score:.1f}, by {_quoted(said_words(domain, request))})"
             for score, domain in near
         )
-        reason = f"None of the {len(ranked)} worlds I know scores {ENOUGH:g} or more. The nearest: {nearest}."
+        reason = f"None of the {len(ranked)} worlds I know scores {FITS:g} or more. The nearest: {nearest}."
     else:
         told = sorted(set(re.findall(r"[A-Za-z]{3,}", request)), key=lambda word: (-len(word), word))
         reason = f"None of the {len(ranked)} worlds I know has words such as {_quoted(told)}."
@@ -392,7 +392,7 @@ def _scores(
     domain: Domain, request: str, score: float, rival: float, rng: np.random.Generator
 ) -> tuple[int, int]:
     """The domain's usefulness and modelability, less where it fits by a hair or more is wanted than records."""
-    doubt = int(score < _MUCH) + int(rival > 0.75 * score)
+    doubt = int(score < 2 * ENOUGH) + int(score < ENOUGH) + int(rival > 0.75 * score)
     elsewhere = sum(cue.weight <= -2 for cue, _ in find_cues(request))
     usefulness = domain.usefulness - doubt + int(rng.integers(-1, 2))
     modelability = domain.modelability - doubt - elsewhere + int(rng.integers(0, 2))
