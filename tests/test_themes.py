@@ -113,7 +113,7 @@ def test_weak_themes_go_and_scores_are_configurable() -> None:
         theme(120, usefulness=7, modelability=7),
     ]
     assert titles(merge_themes(given_themes, CircleEncoder())) == ["0", "120"]
-    assert len(merge_themes(given_themes, CircleEncoder(), min_score=6)) == 4
+    assert len(merge_themes(given_themes, CircleEncoder(), min_score=6, threshold=0.9)) == 4
     assert len(merge_themes(given_themes, CircleEncoder(), min_score=10)) == 0
 
 

@@ -392,8 +392,8 @@ def _scores(
     domain: Domain, request: str, score: float, rival: float, rng: np.random.Generator
 ) -> tuple[int, int]:
     """The domain's usefulness and modelability, less where it fits by a hair or more is wanted than records."""
-    doubt = int(score < 2 * ENOUGH) + int(score < ENOUGH) + int(rival > 0.75 * score)
+    doubt = int(score < ENOUGH) + int(rival > 0.75 * score)
     elsewhere = sum(cue.weight <= -2 for cue, _ in find_cues(request))
-    usefulness = domain.usefulness - doubt + int(rng.integers(-1, 2))
+    usefulness = domain.usefulness - doubt + int(rng.choice([-1, 0, 0, 1]))
     modelability = domain.modelability - doubt - elsewhere + int(rng.integers(0, 2))
     return max(1, min(10, usefulness)), max(1, min(10, modelability))
