@@ -32,9 +32,9 @@ from envscaler.store import Records
 MIN_SCORE = 7
 """Least usefulness and modelability of a theme that is kept (PAPER 2.2, step 3)."""
 THRESHOLD = 0.75
-"""Cosine at which two themes count as one. The paper has no such step and so no value. Measured with all-MiniLM-L6-v2 on
-425 themes worded anew of 17 worlds: at 0.75 none of 85,000 pairs of different worlds and 72 % of the pairs of one world;
-at 0.70 two and 87 %; at 0.85 none and 26 %. `least_similar` shows what it just merges."""
+"""Cosine at which two themes count as one. The paper has no such step and so no value. Measured with
+all-MiniLM-L6-v2 on 425 themes worded anew of 17 worlds: at 0.75 none of 85,000 pairs of different worlds and 72 %
+of the pairs of one world; at 0.70 two and 87 %; at 0.85 none and 26 %. `least_similar` shows what it just merges."""
 FLOOR = 0.5
 """Similarities below this are not kept: such themes share no more than being about software."""
 MARGIN = 0.1

@@ -247,7 +247,7 @@ def test_picks_are_different_themes_even_among_copies() -> None:
 
 def test_merged_themes_are_not_encoded_again_unless_by_another_encoder() -> None:
     encoder, other = CircleEncoder(), CircleEncoder("other")
-    merged = merge_themes([theme(angle) for angle in (0, 40, 80, 120)], encoder)
+    merged = merge_themes([theme(angle) for angle in (0, 50, 100, 150)], encoder)
     pick_themes(merged, encoder, n=2)
     pick_themes(merged, other, n=2)
     assert len(encoder.texts) == len(other.texts) == 4
