@@ -178,3 +178,12 @@ def test_judging_many_keeps_the_order_and_the_failures(tmp_path: Path) -> None:
         ("StoreError", f"{path}:11"),
         ("ReplyError", tasks[7].id),
     ]
+
+
+@pytest.mark.release
+def test_every_published_request_loads(release: Path) -> None:
+    tasks = load_tasks(release / "source_tasks.json")
+    assert len(tasks) == 4_000
+    assert tasks.failures == []
+    assert {task.source for task in tasks} == {"api-bank", "toolace"}
+    assert len({task.id for task in tasks}) == 4_000
