@@ -3,7 +3,7 @@
     domain · pattern · phrase                what it knows: words of a world, ways of keeping books, sentences
     domains/*.yaml  patterns/*.py            the worlds and their parts
     build · recall                           a world put together; which world a prompt is about
-    reader  author  tester  poser  player    its answers, by stage
+    reader author tester checker poser player   its answers, by stage
     faults  checks  names                    mistakes on purpose; check functions; data
 
 It gets what any model gets (the step and the rendered messages), reads its inputs back out of the named
@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from envscaler.error import NothingFits
-from envscaler.model.builtin import author, player, poser, reader, tester
+from envscaler.model.builtin import author, checker, player, poser, reader, tester
+from envscaler.model.builtin.recall import need
 from envscaler.model.prompt import blocks as read_blocks
 from envscaler.model.request import Reply, Request
 from envscaler.schema import canonical
@@ -33,6 +34,29 @@ def _without_rate(
     return lambda blocks, rng, fault_rate: answer(blocks, rng)
 
 
+NEEDS = {
+    "tasks/judge": "request",
+    "themes/infer": "request",
+    "skeletons/plan_state": "title summary example feedback",
+    "skeletons/write_class": "title summary class_name entities rules feedback",
+    "skeletons/plan_tools": "title summary class_source rules feedback",
+    "skeletons/write_tool": "title summary class_source rules tools tool feedback",
+    "skeletons/write_invariant": "title class_source rule feedback",
+    "audits/initial_state": "title summary class_source entities rules feedback",
+    "audits/probe": "summary tools state counts suggestion feedback",
+    "audits/judge": "summary rules class_source tool_source call before after diff reply",
+    "audits/repair": "summary rules class_source tool_source evidence feedback",
+    "scenarios/state": "title summary class_source entities rules feedback",
+    "scenarios/task": "summary entities tools rules state feedback",
+    "scenarios/checklist": "summary state task feedback",
+    "scenarios/check": "summary state task item kind feedback",
+    "scenarios/witness": "summary tools rules state task feedback",
+    "rollouts/act": "summary rules",
+    "rollouts/act_text": "summary rules tools",
+    "rollouts/user": "task dialogue",
+}
+"""Step → the blocks it reads; a prompt that lacks one is not answered, as no model should have to guess."""
+
 ANSWERS: dict[str, Answer] = {
     "tasks/judge": _without_rate(reader.judge),
     "themes/infer": _without_rate(reader.infer),
@@ -43,7 +67,7 @@ ANSWERS: dict[str, Answer] = {
     "skeletons/write_invariant": author.write_invariant,
     "audits/initial_state": poser.state,
     "audits/probe": tester.probe,
-    "audits/judge": tester.judge,
+    "audits/judge": checker.judge,
     "audits/repair": author.repair,
     "scenarios/state": poser.state,
     "scenarios/task": poser.task,
@@ -73,6 +97,8 @@ class BuiltinModel:
     def answer(self, request: Request) -> Reply:
         """Answer one request; raises `NothingFits` when no pattern or domain does."""
         blocks = read_blocks(request.messages)
+        for name in NEEDS.get(request.step, "").split():
+            need(blocks, name)
         rng = self._generator(request, blocks)
         if request.step == "rollouts/act":
             return _acted(player.act(blocks, request.messages, request.tools, rng), request)

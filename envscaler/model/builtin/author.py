@@ -23,7 +23,6 @@ SLOPPY = 0.1
 
 def plan_state(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:
     """Entities and rules of the world that title and summary speak of."""
-    need(blocks, "example")
     world = world_in(f"{need(blocks, 'title')}. {need(blocks, 'summary')}")
     return {
         "class_name": world.domain.class_name,
@@ -49,7 +48,6 @@ def plan_tools(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:
 def write_tool(blocks: Blocks, rng: Rng, fault_rate: float) -> str:
     """One planned tool, sometimes with a fault."""
     world, wanted = _written(blocks), read(blocks, "tool")
-    need(blocks, "tools")
     method = _method(world, str(wanted.get("name")))
     errs = rng.random() < fault_rate and not need(blocks, "feedback").strip()
     return _fenced(spoil(method, rng) if errs else method)
@@ -57,8 +55,8 @@ def write_tool(blocks: Blocks, rng: Rng, fault_rate: float) -> str:
 
 def write_invariant(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:
     """The invariant of a rule of the world, or none for a rule it does not know."""
-    words = need(blocks, "title")
-    world = world_with(words, need(blocks, "class_source"))
+    source_so_far = need(blocks, "class_source")
+    world = world_with(f"{need(blocks, 'title')}. {source_so_far}", source_so_far)
     source = world.rules.get(" ".join(need(blocks, "rule").split()))
     reason = "It can be decided from the records." if source else "I do not know how to decide this rule."
     return {"reason": reason, "source": source}
@@ -66,7 +64,6 @@ def write_invariant(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, An
 
 def repair(blocks: Blocks, rng: Rng, fault_rate: float) -> str:
     """The tool as it ought to be, most of the time."""
-    need(blocks, "evidence")
     world = world_with(need(blocks, "summary") + need(blocks, "rules"), need(blocks, "class_source"))
     old = need(blocks, "tool_source")
     name = old.split("def ", 1)[-1].split("(", 1)[0].strip()
@@ -76,7 +73,6 @@ def repair(blocks: Blocks, rng: Rng, fault_rate: float) -> str:
 
 
 def _written(blocks: Blocks) -> World:
-    need(blocks, "rules")
     words = f"{need(blocks, 'title')}. {need(blocks, 'summary')}"
     return world_with(words, need(blocks, "class_source"))
 

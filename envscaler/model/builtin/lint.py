@@ -33,7 +33,7 @@ def lint_domain(name: str) -> list[str]:
         world = world_of(name)
     except ValidationError as error:
         return [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
-    except (ValueError, KeyError, SyntaxError) as error:
+    except (ValueError, KeyError, SyntaxError, OSError) as error:
         return [f"It cannot be put together: {type(error).__name__}: {error}."]
     found = [*_words(domain), *_counts(world), *_code(world)]
     return found or [*_tasks(world), *_likeness(world)]

@@ -127,13 +127,13 @@ Owner = TypeVar("Owner")
 def read_back(text: str, phrases: Iterable[tuple[Owner, Phrase]]) -> list[tuple[Owner, Slots, str]]:
     """Every phrase that stands in a text, in order, as (owner, slots, sentence); of overlapping ones the longest."""
     hits = [
-        (start, -end, i, owner, slots)
+        (start, -end, -len(_SLOT.sub("", phrase.template)), i, owner, slots)
         for i, (owner, phrase) in enumerate(phrases)
         for start, end, slots in phrase.find(text)
     ]
     kept: list[tuple[Owner, Slots, str]] = []
     reached = 0
-    for start, minus_end, _, owner, slots in sorted(hits, key=lambda hit: hit[:3]):
+    for start, minus_end, _, _, owner, slots in sorted(hits, key=lambda hit: hit[:4]):
         if start >= reached:
             kept.append((owner, slots, text[start:-minus_end]))
             reached = -minus_end

@@ -33,16 +33,12 @@ LEADS = ("", "", "", "Then ", "Also, ", "After that, ", "Next, ", "Besides, ")
 
 def state(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:
     """Rows for every table of the world."""
-    for name in ("rules", "feedback"):
-        need(blocks, name)
     words = f"{need(blocks, 'title')}. {need(blocks, 'summary')}"
     return world_with(words, need(blocks, "class_source") + need(blocks, "entities")).state(rng)
 
 
 def task(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:
     """A task of several sub-tasks that this state allows."""
-    for name in ("rules", "feedback"):
-        need(blocks, name)
     world = world_with(need(blocks, "summary"), need(blocks, "entities") + need(blocks, "tools"))
     return {"task": pose(world, read(blocks, "state"), rng)}
 
@@ -59,15 +55,12 @@ def pose(world: World, given: State, rng: Rng) -> str:
 
 def checklist(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:
     """A question for every demand of the task, guards against additions, and what may change."""
-    need(blocks, "feedback")
     items, marks = _graded(blocks)
     return {"items": [{"item": i, "kind": kind} for i, (kind, _) in items.items()], "may_change": marks}
 
 
 def check(blocks: Blocks, rng: Rng, fault_rate: float) -> str:
     """The check function of one of those questions."""
-    for name in ("feedback", "kind"):
-        need(blocks, name)
     items, _ = _graded(blocks)
     wanted = need(blocks, "item").strip()
     if wanted not in items:
@@ -77,8 +70,6 @@ def check(blocks: Blocks, rng: Rng, fault_rate: float) -> str:
 
 def witness(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:
     """The calls that do what the sentences of the task say."""
-    for name in ("rules", "state", "feedback"):
-        need(blocks, name)
     world = world_with(need(blocks, "summary"), need(blocks, "tools") + need(blocks, "state"))
     goals = [(goal, slots) for goal, slots, _ in world.read(need(blocks, "task"))]
     if not goals:

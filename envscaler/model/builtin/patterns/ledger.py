@@ -754,6 +754,25 @@ def close_<<a.id>>(self, <<a.id>>_id: str) -> dict:
         for n, (person, kind) in enumerate([*first[:8], *more[:5]]):
             status = "frozen" if n in (2, 9) else "open"
             self._account(v, state, rng, person, kind, status)
+        open_ones = [a for a in state[v.a.ids].values() if a["status"] == "open" and a["balance"] > 20]
+        for source, target in zip(open_ones[:2], open_ones[2:4], strict=False):
+            amount = round(float(rng.uniform(5, 20)), 2)
+            self._entry(v, state, source, "transfer_out", -amount, state["today"])
+            self._entry(v, state, target, "transfer_in", amount, state["today"])
+
+    def _entry(
+        self, v: SimpleNamespace, state: State, account: dict[str, Any], kind: str, amount: float, day: str
+    ) -> None:
+        account["balance"] = round(account["balance"] + amount, 2)
+        key = key_of(v.s.entry_prefix, len(state[v.e.ids]) + 1)
+        state[v.e.ids][key] = {
+            f"{v.e.id}_id": key,
+            f"{v.a.id}_id": account[f"{v.a.id}_id"],
+            "kind": kind,
+            "amount": amount,
+            "balance_after": account["balance"],
+            "booked_on": day,
+        }
 
     def _account(
         self, v: SimpleNamespace, state: State, rng: Rng, person: str, kind: str, status: str
@@ -766,28 +785,18 @@ def close_<<a.id>>(self, <<a.id>>_id: str) -> dict:
         if rng.random() < 0.5:
             day = later(state["today"], -int(rng.integers(1, 30)))
             moves.append((s.withdrawal, -round(first * float(rng.uniform(0.05, 0.4)), 2), day))
-        balance = 0.0
-        for kind_of_entry, amount, day in moves:
-            balance = round(balance + amount, 2)
-            entry = key_of(s.entry_prefix, len(state[v.e.ids]) + 1)
-            state[v.e.ids][entry] = {
-                f"{v.e.id}_id": entry,
-                f"{v.a.id}_id": key,
-                "kind": kind_of_entry,
-                "amount": amount,
-                "balance_after": balance,
-                "booked_on": day,
-            }
         state[v.a.ids][key] = {
             f"{v.a.id}_id": key,
             f"{v.p.id}_id": person,
             v.k.name: kind,
-            "balance": balance,
+            "balance": 0.0,
             s.floor: float(v.k.choices[kind]),
             "opened_on": opened,
             **{x.name: x.draw(rng) for x in s.extras},
             "status": status,
         }
+        for kind_of_entry, amount, day in moves:
+            self._entry(v, state, state[v.a.ids][key], kind_of_entry, amount, day)
 
 
 PATTERN = Ledger

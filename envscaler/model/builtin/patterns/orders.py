@@ -554,8 +554,8 @@ class Orders(Pattern):
             rank=2,
         ),
         RuleText(
-            "A <<i>> that <<restricted.name|replace('_', ' ')>> is only ordered for <<p.a>> whose record says "
-            "<<restricted.flag|replace('_', ' ')>>.",
+            "A <<i>> marked '<<restricted.name|replace('_', ' ')>>' is only ordered for <<p.a>> with "
+            "'<<restricted.flag|replace('_', ' ')>>' on record.",
             """
             people, articles = rows(before, "<<p.ids>>"), rows(before, "<<i.ids>>")
             for row in added("<<o.ids>>") + [new for _, new in changed("<<o.ids>>", "lines")]:
@@ -569,7 +569,7 @@ class Orders(Pattern):
             when="restricted is not none",
         ),
         RuleText(
-            "Only <<p.many>> who are active get a new <<o>>.",
+            "Only <<p.many>> on record as active get a new <<o>>.",
             """
             people = rows(before, "<<p.ids>>")
             status = [people.get(str(row.get("<<p.id>>_id")), {}).get("status") for row in added("<<o.ids>>")]

@@ -1,0 +1,71 @@
+"""Generated code is laid out the way a formatter would, and means the same."""
+
+import ast
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from envscaler.model.builtin.__main__ import main, source
+from envscaler.model.builtin.domain import domains
+from envscaler.model.builtin.layout import fold, tidy
+
+LONG = [
+    'return {"success": True, "message": f"{guest[\'name\']} is now (at last) blocked.", "data": dict(guest)}',
+    'found = [dict(room) for room in self.rooms.values() if room["kind"] == kind and (kind, 1) in self.pairs]',
+    "rooms.sort(key=lambda room: (room['nightly_rate'], room['room_id'], room['room_id'], room['floor']))",
+    'if nationality not in ("Austria", "Belgium", "Canada", "Denmark", "France", "Germany", "Ireland", "Italy"):',
+    'counts = {name: {"open": 0, "assigned": 0, "resolved": 0} for name in ("housekeeping", "maintenance")}',
+]
+
+
+@pytest.mark.parametrize("line", LONG)
+def test_a_folded_line_means_the_same(line: str) -> None:
+    folded = fold("    " + line, 60)
+    assert len(folded) > 1
+    body = "\n        pass" if line.endswith(":") else ""
+    plain = ast.parse(f"def f():\n    {line}{body}")
+    assert ast.dump(ast.parse("def f():\n" + "\n".join(folded) + body)) == ast.dump(plain)
+
+
+def test_what_fits_and_what_cannot_be_folded_stays() -> None:
+    assert fold("x = call(1, 2)", 60) == ["x = call(1, 2)"]
+    text = "x = '" + "a" * 80 + "'"
+    assert fold(text, 60) == [text]
+
+
+def test_a_long_docstring_line_hangs_under_its_parameter() -> None:
+    method = (
+        'def f(self, a: int) -> dict:\n    """Say.\n\n    Args:\n        a: ' + "word " * 30 + '\n    """\n'
+    )
+    lines = tidy(method, 80).splitlines()
+    assert max(map(len, lines)) <= 80 and sum(line.startswith("            word") for line in lines) >= 1
+    assert ast.parse(tidy(method, 80))
+
+
+@pytest.mark.parametrize("name", sorted(domains()))
+def test_a_formatter_finds_little_to_do(name: str, tmp_path: Path) -> None:
+    ruff = shutil.which("ruff", path=str(Path(sys.executable).parent))
+    if ruff is None:
+        pytest.skip("ruff is not installed beside this interpreter")
+    file = tmp_path / "world.py"
+    file.write_text(source(name), encoding="utf-8")
+    run = subprocess.run(
+        [ruff, "format", "--diff", "--line-length", "108", "--isolated", str(file)],
+        capture_output=True,
+        text=True,
+    )
+    changed = [
+        line for line in run.stdout.splitlines() if line.startswith("-") and not line.startswith("---")
+    ]
+    assert len(changed) <= 25, run.stdout
+
+
+def test_the_linter_runs_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hotel", "--source"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("hotel: ok") and "class HotelFrontDesk:" in said
+    assert main(["no_such_domain"]) == 1
+    assert "cannot be put together" in capsys.readouterr().out
