@@ -216,6 +216,36 @@ def _bind(settings: dict[str, Any], shared: dict[str, Noun]) -> Bound:
     return Bound(pattern, SimpleNamespace(**{"s": chosen, "extras": chosen.extras, **words}))
 
 
+def _spelt_out(template: str) -> str:
+    """A template of methods without its shorthand; see `pattern`."""
+    long = re.sub(r"^( +)need (\w+)$", _need, template, flags=re.MULTILINE)
+    long = re.sub(r"^( +)refuse if (.*) :: (.*)$", _refuse, long, flags=re.MULTILINE)
+    return re.sub(r"^( +)done (.*) :: (.*)$", _done, long, flags=re.MULTILINE)
+
+
+def _need(line: re.Match[str]) -> str:
+    indent, noun = line.groups()
+    record = f"<<{noun}.id>>"
+    return (
+        f"{indent}{record} = self.<<{noun}.ids>>.get({record}_id)\n"
+        f"{indent}refuse if {record} is None :: There is no <<{noun}>> with the id {{{record}_id!r}}."
+    )
+
+
+def _refuse(line: re.Match[str]) -> str:
+    indent, condition, message = line.groups()
+    return f'{indent}if {condition}:\n{indent}    return {{"success": False, "error": {_text(message)}}}'
+
+
+def _done(line: re.Match[str]) -> str:
+    indent, data, message = line.groups()
+    return f'{indent}return {{"success": True, "message": {_text(message)}, "data": {data}}}'
+
+
+def _text(message: str) -> str:
+    return ("f" if "{" in message else "") + f'"{message}"'
+
+
 def _render(template: str, v: SimpleNamespace) -> str:
     # Jinja's own line statements swallow a blank line that follows; blocks do not.
     blocks = re.sub(r"^[ \t]*%% (.*)$", r"<% \1 %>", template, flags=re.MULTILINE)
@@ -225,7 +255,7 @@ def _render(template: str, v: SimpleNamespace) -> str:
 def _tools(part: Bound) -> list[PlannedTool]:
     found = []
     for mutates, template in ((False, part.pattern.READS), (True, part.pattern.WRITES)):
-        source = tidy(_render(textwrap.dedent(template), part.v))
+        source = tidy(_render(_spelt_out(textwrap.dedent(template)), part.v))
         for node in ast.parse(source).body:
             assert isinstance(node, ast.FunctionDef), ast.dump(node)
             code = "\n".join(source.splitlines()[node.lineno - 1 : node.end_lineno])

@@ -2,13 +2,16 @@
 
 A pattern is one file `patterns/<name>.py` that ends in `PATTERN = TheClass`. It gives:
 
-1. `Settings`: what a domain may choose (nouns, verbs, numbers, features, data); unknown settings are an
-error. 2. `vocabulary`: the names its templates use, e.g. `r` for the noun of the resource. 3. `entities`
-and `RULES`: the tables with every attribute, and rules in words with an invariant. 4. `HELPERS`, `READS`,
-`WRITES`: Python source of the methods as jinja templates. `<<name>>` is a value, a line that begins with
-`%%` is a statement. A method's first docstring line is its purpose; whether it mutates is told by the
-string it stands in. 5. `generate`: rows of its tables for a new state. 6. `GOALS`: sub-tasks a user may
-have.
+1. `Settings`: what a domain may choose (nouns, verbs, numbers, features, data); unknown settings are an error.
+2. `vocabulary`: the names its templates use, e.g. `r` for the noun of the resource.
+3. `tables` and `RULES`: every attribute, and rules in words with the body of an invariant.
+4. `HELPERS`, `READS`, `WRITES`: Python source of the methods as jinja templates. `<<name>>` is a value, a line
+   that begins with `%%` is a statement. A method's first docstring line is its purpose; whether it mutates is
+   told by the string it stands in. Three lines have a short form, spelt out before rendering: `need r` (look the
+   record of noun `r` up by its id, or refuse), `refuse if <condition> :: <message>`, `done <data> :: <message>`;
+   a message with `{…}` is an f-string. Lines that get too long are folded.
+5. `generate`: rows of its tables for a new state; the tables of earlier parts are filled.
+6. `GOALS`: sub-tasks a user may have.
 
 A `Goal` is written once and serves the whole of a scenario: `draw` chooses slots in a state, `phrases` say
 them, `plan` gives the calls from the slots alone (look-ups first, `{"$from": …}` for what they find), and

@@ -756,8 +756,7 @@ def list_<<r.ids>>(
     Returns:
         The <<r.many>> sorted by <<ratewords>>, whether in service or not.
     """
-    if <<k.name>> is not None and <<k.name>> not in (<<quoted(kinds)>>):
-        return {"success": False, "error": f"There is no <<kindword>> {<<k.name>>!r}."}
+    refuse if <<k.name>> is not None and <<k.name>> not in (<<quoted(kinds)>>) :: There is no <<kindword>> {<<k.name>>!r}.
     selected = [
         dict(<<r.id>>)
         for <<r.id>> in self.<<r.ids>>.values()
@@ -779,9 +778,7 @@ def get_<<r.id>>(self, <<r.id>>_id: str) -> dict:
     Returns:
         The <<r>> with its open <<b.many>> in order of their first day, or an error for an unknown id.
     """
-    <<r.id>> = self.<<r.ids>>.get(<<r.id>>_id)
-    if <<r.id>> is None:
-        return {"success": False, "error": f"There is no <<r>> with the id {<<r.id>>_id!r}."}
+    need r
     ahead = [
         dict(<<b.id>>)
         for <<b.id>> in self.<<b.ids>>.values()
@@ -813,13 +810,10 @@ def find_free_<<r.ids>>(
         The free <<r.many>> sorted by <<ratewords>>; an empty list when everything is taken.
     """
     <<unit.ids>> = self._<<unit.ids>>(<<start>>, <<end>>)
-    if <<unit.ids>> is None:
-        return {"success": False, "error": f"{<<start>>!r} to {<<end>>!r} is not a span of days."}
-    if <<k.name>> is not None and <<k.name>> not in (<<quoted(kinds)>>):
-        return {"success": False, "error": f"There is no <<kindword>> {<<k.name>>!r}."}
+    refuse if <<unit.ids>> is None :: {<<start>>!r} to {<<end>>!r} is not a span of days.
+    refuse if <<k.name>> is not None and <<k.name>> not in (<<quoted(kinds)>>) :: There is no <<kindword>> {<<k.name>>!r}.
 %% if cap is not none
-    if <<cap.party>> < 1:
-        return {"success": False, "error": f"At least 1 has to come, not {<<cap.party>>}."}
+    refuse if <<cap.party>> < 1 :: At least 1 has to come, not {<<cap.party>>}.
 %% endif
     free = [
         dict(<<r.id>>)
@@ -850,8 +844,7 @@ def list_<<b.ids>>(
     Returns:
         The matching <<b.many>>; an empty list when there are none.
     """
-    if status not in (None, "<<s.booked>>", "<<s.begun>>", "<<s.finished>>", "cancelled"):
-        return {"success": False, "error": f"There is no status {status!r}."}
+    refuse if status not in (None, "<<s.booked>>", "<<s.begun>>", "<<s.finished>>", "cancelled") :: There is no status {status!r}.
     selected = [
         dict(<<b.id>>)
         for <<b.id>> in self.<<b.ids>>.values()
@@ -871,9 +864,7 @@ def get_<<b.id>>(self, <<b.id>>_id: str) -> dict:
     Returns:
         The <<b>>, or an error for an unknown id.
     """
-    <<b.id>> = self.<<b.ids>>.get(<<b.id>>_id)
-    if <<b.id>> is None:
-        return {"success": False, "error": f"There is no <<b>> with the id {<<b.id>>_id!r}."}
+    need b
     return {"success": True, "data": dict(<<b.id>>)}
 
 def list_<<b.ids>>_on(self, day: str) -> dict:
@@ -907,12 +898,9 @@ def quote_<<b.id>>(self, <<r.id>>_id: str, <<start>>: str, <<end>>: str) -> dict
     Returns:
         The number of <<unit.many>>, the price in <<s.currency>> and whether the <<r>> is free, or an error.
     """
-    <<r.id>> = self.<<r.ids>>.get(<<r.id>>_id)
-    if <<r.id>> is None:
-        return {"success": False, "error": f"There is no <<r>> with the id {<<r.id>>_id!r}."}
+    need r
     <<unit.ids>> = self._<<unit.ids>>(<<start>>, <<end>>)
-    if <<unit.ids>> is None:
-        return {"success": False, "error": f"{<<start>>!r} to {<<end>>!r} is not a span of days."}
+    refuse if <<unit.ids>> is None :: {<<start>>!r} to {<<end>>!r} is not a span of days.
     quote = {
         "<<unit.ids>>": <<unit.ids>>,
         "price": round(<<r.id>>["<<s.rate>>"] * <<unit.ids>>, 2),
@@ -946,36 +934,24 @@ def <<s.book>>_<<r.id>>(
     Returns:
         The new <<b>> with its price, or an error.
     """
-    <<p.id>> = self.<<p.ids>>.get(<<p.id>>_id)
-    if <<p.id>> is None:
-        return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
-    if <<p.id>>["status"] != "active":
-        return {"success": False, "error": f"{<<p.id>>['name']} is {<<p.id>>['status']}: {<<p.id>>['status_note']}."}
-    <<r.id>> = self.<<r.ids>>.get(<<r.id>>_id)
-    if <<r.id>> is None:
-        return {"success": False, "error": f"There is no <<r>> with the id {<<r.id>>_id!r}."}
-    if not <<r.id>>["in_service"]:
-        return {"success": False, "error": f"{<<r.id>>_id} is out of service."}
+    need p
+    refuse if <<p.id>>["status"] != "active" :: {<<p.id>>['name']} is {<<p.id>>['status']}: {<<p.id>>['status_note']}.
+    need r
+    refuse if not <<r.id>>["in_service"] :: {<<r.id>>_id} is out of service.
     <<unit.ids>> = self._<<unit.ids>>(<<start>>, <<end>>)
-    if <<unit.ids>> is None:
-        return {"success": False, "error": f"{<<start>>!r} to {<<end>>!r} is not a span of days."}
-    if <<start>> < self.today:
-        return {"success": False, "error": f"{<<start>>} is in the past; today is {self.today}."}
-    if <<unit.ids>> > <<s.max_units>>:
-        return {"success": False, "error": f"{<<unit.ids>>} <<unit.many>> are too long; <<s.max_units>> are allowed."}
+    refuse if <<unit.ids>> is None :: {<<start>>!r} to {<<end>>!r} is not a span of days.
+    refuse if <<start>> < self.today :: {<<start>>} is in the past; today is {self.today}.
+    refuse if <<unit.ids>> > <<s.max_units>> :: {<<unit.ids>>} <<unit.many>> are too long; <<s.max_units>> are allowed.
 %% if cap is not none
-    if not 1 <= <<cap.party>> <= <<r.id>>["<<cap.name>>"]:
-        return {"success": False, "error": f"{<<r.id>>_id} takes 1 to {<<r.id>>['<<cap.name>>']}, not {<<cap.party>>}."}
+    refuse if not 1 <= <<cap.party>> <= <<r.id>>["<<cap.name>>"] :: {<<r.id>>_id} takes 1 to {<<r.id>>['<<cap.name>>']}, not {<<cap.party>>}.
 %% endif
-    if not self._<<r.id>>_is_free(<<r.id>>_id, <<start>>, <<end>>):
-        return {"success": False, "error": f"{<<r.id>>_id} is taken between {<<start>>} and {<<end>>}."}
+    refuse if not self._<<r.id>>_is_free(<<r.id>>_id, <<start>>, <<end>>) :: {<<r.id>>_id} is taken between {<<start>>} and {<<end>>}.
     open_<<b.ids>> = [
         <<b.id>>
         for <<b.id>> in self.<<b.ids>>.values()
         if <<b.id>>["<<p.id>>_id"] == <<p.id>>_id and <<b.id>>["status"] in ("<<s.booked>>", "<<s.begun>>")
     ]
-    if len(open_<<b.ids>>) >= <<s.max_open>>:
-        return {"success": False, "error": f"{<<p.id>>['name']} has <<s.max_open>> open <<b.many>> already."}
+    refuse if len(open_<<b.ids>>) >= <<s.max_open>> :: {<<p.id>>['name']} has <<s.max_open>> open <<b.many>> already.
     <<b.id>>: <<b.type>> = {
         "<<b.id>>_id": self._next_id(self.<<b.ids>>, "<<s.booking_prefix>>"),
         "<<p.id>>_id": <<p.id>>_id,
@@ -989,11 +965,7 @@ def <<s.book>>_<<r.id>>(
         "status": "<<s.booked>>",
     }
     self.<<b.ids>>[<<b.id>>["<<b.id>>_id"]] = <<b.id>>
-    return {
-        "success": True,
-        "message": f"<<b.cap>> {<<b.id>>['<<b.id>>_id']} made for {<<p.id>>['name']}.",
-        "data": dict(<<b.id>>),
-    }
+    done dict(<<b.id>>) :: <<b.cap>> {<<b.id>>['<<b.id>>_id']} made for {<<p.id>>['name']}.
 
 def change_<<b.id>>_dates(self, <<b.id>>_id: str, <<start>>: str, <<end>>: str) -> dict:
     """Move <<b.a>> to other days in the same <<r>>, at the present rate.
@@ -1006,29 +978,20 @@ def change_<<b.id>>_dates(self, <<b.id>>_id: str, <<start>>: str, <<end>>: str) 
     Returns:
         The changed <<b>> with its new price, or an error.
     """
-    <<b.id>> = self.<<b.ids>>.get(<<b.id>>_id)
-    if <<b.id>> is None:
-        return {"success": False, "error": f"There is no <<b>> with the id {<<b.id>>_id!r}."}
-    if <<b.id>>["status"] not in ("<<s.booked>>", "<<s.begun>>"):
-        return {"success": False, "error": f"A <<b>> that is {<<b.id>>['status']} cannot be moved."}
+    need b
+    refuse if <<b.id>>["status"] not in ("<<s.booked>>", "<<s.begun>>") :: A <<b>> that is {<<b.id>>['status']} cannot be moved.
     <<unit.ids>> = self._<<unit.ids>>(<<start>>, <<end>>)
-    if <<unit.ids>> is None:
-        return {"success": False, "error": f"{<<start>>!r} to {<<end>>!r} is not a span of days."}
-    if <<b.id>>["status"] == "<<s.begun>>" and <<start>> != <<b.id>>["<<start>>"]:
-        return {"success": False, "error": "The <<b>> has begun; only its end can change."}
-    if <<start>> != <<b.id>>["<<start>>"] and <<start>> < self.today:
-        return {"success": False, "error": f"{<<start>>} is in the past; today is {self.today}."}
-    if <<end>> <= self.today:
-        return {"success": False, "error": f"The new end {<<end>>} has to lie after today, {self.today}."}
-    if <<unit.ids>> > <<s.max_units>>:
-        return {"success": False, "error": f"{<<unit.ids>>} <<unit.many>> are too long; <<s.max_units>> are allowed."}
-    if not self._<<r.id>>_is_free(<<b.id>>["<<r.id>>_id"], <<start>>, <<end>>, ignore=<<b.id>>_id):
-        return {"success": False, "error": f"The <<r>> is taken between {<<start>>} and {<<end>>}."}
+    refuse if <<unit.ids>> is None :: {<<start>>!r} to {<<end>>!r} is not a span of days.
+    refuse if <<b.id>>["status"] == "<<s.begun>>" and <<start>> != <<b.id>>["<<start>>"] :: The <<b>> has begun; only its end can change.
+    refuse if <<start>> != <<b.id>>["<<start>>"] and <<start>> < self.today :: {<<start>>} is in the past; today is {self.today}.
+    refuse if <<end>> <= self.today :: The new end {<<end>>} has to lie after today, {self.today}.
+    refuse if <<unit.ids>> > <<s.max_units>> :: {<<unit.ids>>} <<unit.many>> are too long; <<s.max_units>> are allowed.
+    refuse if not self._<<r.id>>_is_free(<<b.id>>["<<r.id>>_id"], <<start>>, <<end>>, ignore=<<b.id>>_id) :: The <<r>> is taken between {<<start>>} and {<<end>>}.
     rate = self.<<r.ids>>[<<b.id>>["<<r.id>>_id"]]["<<s.rate>>"]
     <<b.id>>["<<start>>"] = <<start>>
     <<b.id>>["<<end>>"] = <<end>>
     <<b.id>>["price"] = round(rate * <<unit.ids>>, 2)
-    return {"success": True, "message": f"<<b.cap>> {<<b.id>>_id} moved.", "data": dict(<<b.id>>)}
+    done dict(<<b.id>>) :: <<b.cap>> {<<b.id>>_id} moved.
 
 def cancel_<<b.id>>(self, <<b.id>>_id: str) -> dict:
     """Cancel <<b.a>> that has not begun.
@@ -1043,11 +1006,8 @@ def cancel_<<b.id>>(self, <<b.id>>_id: str) -> dict:
     Returns:
         The cancelled <<b>>, its price being the fee that stays due, or an error.
     """
-    <<b.id>> = self.<<b.ids>>.get(<<b.id>>_id)
-    if <<b.id>> is None:
-        return {"success": False, "error": f"There is no <<b>> with the id {<<b.id>>_id!r}."}
-    if <<b.id>>["status"] != "<<s.booked>>":
-        return {"success": False, "error": f"A <<b>> that is {<<b.id>>['status']} cannot be cancelled."}
+    need b
+    refuse if <<b.id>>["status"] != "<<s.booked>>" :: A <<b>> that is {<<b.id>>['status']} cannot be cancelled.
 %% if s.cancel_fee > 0
     days_left = (date.fromisoformat(<<b.id>>["<<start>>"]) - date.fromisoformat(self.today)).days
     fee = round(<<b.id>>["price"] * <<s.cancel_fee>>, 2) if days_left < <<s.cancel_days>> else 0.0
@@ -1056,7 +1016,7 @@ def cancel_<<b.id>>(self, <<b.id>>_id: str) -> dict:
     <<b.id>>["price"] = 0.0
 %% endif
     <<b.id>>["status"] = "cancelled"
-    return {"success": True, "message": f"<<b.cap>> {<<b.id>>_id} cancelled.", "data": dict(<<b.id>>)}
+    done dict(<<b.id>>) :: <<b.cap>> {<<b.id>>_id} cancelled.
 
 def <<s.begin>>_<<b.id>>(self, <<b.id>>_id: str) -> dict:
     """<<beginwords|capitalize>> <<b.a>> whose first day is today.
@@ -1067,15 +1027,11 @@ def <<s.begin>>_<<b.id>>(self, <<b.id>>_id: str) -> dict:
     Returns:
         The <<b>>, now <<begunwords>>, or an error.
     """
-    <<b.id>> = self.<<b.ids>>.get(<<b.id>>_id)
-    if <<b.id>> is None:
-        return {"success": False, "error": f"There is no <<b>> with the id {<<b.id>>_id!r}."}
-    if <<b.id>>["status"] != "<<s.booked>>":
-        return {"success": False, "error": f"<<b.cap>> {<<b.id>>_id} is {<<b.id>>['status']}, not <<s.booked>>."}
-    if <<b.id>>["<<start>>"] != self.today:
-        return {"success": False, "error": f"<<b.cap>> {<<b.id>>_id} begins on {<<b.id>>['<<start>>']}, not today."}
+    need b
+    refuse if <<b.id>>["status"] != "<<s.booked>>" :: <<b.cap>> {<<b.id>>_id} is {<<b.id>>['status']}, not <<s.booked>>.
+    refuse if <<b.id>>["<<start>>"] != self.today :: <<b.cap>> {<<b.id>>_id} begins on {<<b.id>>['<<start>>']}, not today.
     <<b.id>>["status"] = "<<s.begun>>"
-    return {"success": True, "message": f"<<b.cap>> {<<b.id>>_id} is <<begunwords>>.", "data": dict(<<b.id>>)}
+    done dict(<<b.id>>) :: <<b.cap>> {<<b.id>>_id} is <<begunwords>>.
 
 def <<s.finish>>_<<b.id>>(self, <<b.id>>_id: str) -> dict:
     """<<finishwords|capitalize>> <<b.a>> that is running; the price stays as agreed.
@@ -1086,13 +1042,10 @@ def <<s.finish>>_<<b.id>>(self, <<b.id>>_id: str) -> dict:
     Returns:
         The <<b>>, now <<finishedwords>>, or an error.
     """
-    <<b.id>> = self.<<b.ids>>.get(<<b.id>>_id)
-    if <<b.id>> is None:
-        return {"success": False, "error": f"There is no <<b>> with the id {<<b.id>>_id!r}."}
-    if <<b.id>>["status"] != "<<s.begun>>":
-        return {"success": False, "error": f"<<b.cap>> {<<b.id>>_id} is {<<b.id>>['status']}, not <<begunwords>>."}
+    need b
+    refuse if <<b.id>>["status"] != "<<s.begun>>" :: <<b.cap>> {<<b.id>>_id} is {<<b.id>>['status']}, not <<begunwords>>.
     <<b.id>>["status"] = "<<s.finished>>"
-    return {"success": True, "message": f"<<b.cap>> {<<b.id>>_id} is <<finishedwords>>.", "data": dict(<<b.id>>)}
+    done dict(<<b.id>>) :: <<b.cap>> {<<b.id>>_id} is <<finishedwords>>.
 
 def set_<<r.id>>_rate(self, <<r.id>>_id: str, <<s.rate>>: float) -> dict:
     """Change the <<ratewords>> of <<r.a>>; <<b.many>> already made keep their price.
@@ -1104,13 +1057,10 @@ def set_<<r.id>>_rate(self, <<r.id>>_id: str, <<s.rate>>: float) -> dict:
     Returns:
         The changed <<r>>, or an error.
     """
-    <<r.id>> = self.<<r.ids>>.get(<<r.id>>_id)
-    if <<r.id>> is None:
-        return {"success": False, "error": f"There is no <<r>> with the id {<<r.id>>_id!r}."}
-    if <<s.rate>> <= 0:
-        return {"success": False, "error": f"The <<ratewords>> has to be above 0, not {<<s.rate>>}."}
+    need r
+    refuse if <<s.rate>> <= 0 :: The <<ratewords>> has to be above 0, not {<<s.rate>>}.
     <<r.id>>["<<s.rate>>"] = round(<<s.rate>>, 2)
-    return {"success": True, "message": f"<<r.cap>> {<<r.id>>_id} has a new rate.", "data": dict(<<r.id>>)}
+    done dict(<<r.id>>) :: <<r.cap>> {<<r.id>>_id} has a new rate.
 
 def set_<<r.id>>_service(self, <<r.id>>_id: str, in_service: bool) -> dict:
     """Take <<r.a>> out of service or put it back.
@@ -1122,9 +1072,7 @@ def set_<<r.id>>_service(self, <<r.id>>_id: str, in_service: bool) -> dict:
     Returns:
         The changed <<r>>, or an error.
     """
-    <<r.id>> = self.<<r.ids>>.get(<<r.id>>_id)
-    if <<r.id>> is None:
-        return {"success": False, "error": f"There is no <<r>> with the id {<<r.id>>_id!r}."}
+    need r
     if <<r.id>>["in_service"] == in_service:
         state = "in service" if in_service else "out of service"
         return {"success": False, "error": f"{<<r.id>>_id} is already {state}."}
@@ -1132,10 +1080,9 @@ def set_<<r.id>>_service(self, <<r.id>>_id: str, in_service: bool) -> dict:
         <<b.id>>["<<r.id>>_id"] == <<r.id>>_id and <<b.id>>["status"] in ("<<s.booked>>", "<<s.begun>>")
         for <<b.id>> in self.<<b.ids>>.values()
     )
-    if held and not in_service:
-        return {"success": False, "error": f"{<<r.id>>_id} still has open <<b.many>>."}
+    refuse if held and not in_service :: {<<r.id>>_id} still has open <<b.many>>.
     <<r.id>>["in_service"] = in_service
-    return {"success": True, "message": f"<<r.cap>> {<<r.id>>_id} changed.", "data": dict(<<r.id>>)}
+    done dict(<<r.id>>) :: <<r.cap>> {<<r.id>>_id} changed.
 '''
 
     def generate(self, v: SimpleNamespace, state: State, rng: Rng) -> None:

@@ -488,10 +488,8 @@ def list_<<a.ids>>(
     Returns:
         The matching <<a.many>> with their balances; an empty list when there are none.
     """
-    if <<k.name>> is not None and <<k.name>> not in (<<quoted(kinds)>>):
-        return {"success": False, "error": f"There is no <<kindword>> {<<k.name>>!r}."}
-    if status not in (None, "open", "frozen", "closed"):
-        return {"success": False, "error": f"There is no status {status!r}."}
+    refuse if <<k.name>> is not None and <<k.name>> not in (<<quoted(kinds)>>) :: There is no <<kindword>> {<<k.name>>!r}.
+    refuse if status not in (None, "open", "frozen", "closed") :: There is no status {status!r}.
     selected = [
         dict(<<a.id>>)
         for <<a.id>> in self.<<a.ids>>.values()
@@ -510,9 +508,7 @@ def get_<<a.id>>(self, <<a.id>>_id: str) -> dict:
     Returns:
         The <<a>> with its balance, or an error for an unknown id.
     """
-    <<a.id>> = self.<<a.ids>>.get(<<a.id>>_id)
-    if <<a.id>> is None:
-        return {"success": False, "error": f"There is no <<a>> with the id {<<a.id>>_id!r}."}
+    need a
     return {"success": True, "data": dict(<<a.id>>)}
 
 def list_<<e.ids>>(self, <<a.id>>_id: str, since: str | None = None) -> dict:
@@ -525,8 +521,7 @@ def list_<<e.ids>>(self, <<a.id>>_id: str, since: str | None = None) -> dict:
     Returns:
         The <<e.many>>, or an error for an unknown id.
     """
-    if <<a.id>>_id not in self.<<a.ids>>:
-        return {"success": False, "error": f"There is no <<a>> with the id {<<a.id>>_id!r}."}
+    refuse if <<a.id>>_id not in self.<<a.ids>> :: There is no <<a>> with the id {<<a.id>>_id!r}.
     selected = [
         dict(<<e.id>>)
         for <<e.id>> in self.<<e.ids>>.values()
@@ -544,8 +539,7 @@ def get_<<p.id>>_worth(self, <<p.id>>_id: str) -> dict:
     Returns:
         The number of <<a.many>> and the sum of their balances in <<s.currency>>, or an error.
     """
-    if <<p.id>>_id not in self.<<p.ids>>:
-        return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
+    refuse if <<p.id>>_id not in self.<<p.ids>> :: There is no <<p>> with the id {<<p.id>>_id!r}.
     balances = [
         <<a.id>>["balance"]
         for <<a.id>> in self.<<a.ids>>.values()
@@ -565,14 +559,10 @@ def open_<<a.id>>(self, <<p.id>>_id: str, <<k.name>>: str) -> dict:
     Returns:
         The new <<a>>, or an error.
     """
-    <<p.id>> = self.<<p.ids>>.get(<<p.id>>_id)
-    if <<p.id>> is None:
-        return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
-    if <<p.id>>["status"] != "active":
-        return {"success": False, "error": f"{<<p.id>>['name']} is {<<p.id>>['status']}: {<<p.id>>['status_note']}."}
+    need p
+    refuse if <<p.id>>["status"] != "active" :: {<<p.id>>['name']} is {<<p.id>>['status']}: {<<p.id>>['status_note']}.
     limits = {<<floors>>}
-    if <<k.name>> not in limits:
-        return {"success": False, "error": f"There is no <<kindword>> {<<k.name>>!r}."}
+    refuse if <<k.name>> not in limits :: There is no <<kindword>> {<<k.name>>!r}.
     if any(
         <<a.id>>["<<p.id>>_id"] == <<p.id>>_id
         and <<a.id>>["<<k.name>>"] == <<k.name>>
@@ -593,11 +583,7 @@ def open_<<a.id>>(self, <<p.id>>_id: str, <<k.name>>: str) -> dict:
         "status": "open",
     }
     self.<<a.ids>>[<<a.id>>["<<a.id>>_id"]] = <<a.id>>
-    return {
-        "success": True,
-        "message": f"<<a.cap>> {<<a.id>>['<<a.id>>_id']} opened for {<<p.id>>['name']}.",
-        "data": dict(<<a.id>>),
-    }
+    done dict(<<a.id>>) :: <<a.cap>> {<<a.id>>['<<a.id>>_id']} opened for {<<p.id>>['name']}.
 
 def <<s.top_up>>(self, <<a.id>>_id: str, amount: float) -> dict:
     """<<s.top_up|capitalize>> an amount to <<a.a>>.
@@ -609,19 +595,11 @@ def <<s.top_up>>(self, <<a.id>>_id: str, amount: float) -> dict:
     Returns:
         The <<a>> with its new balance, or an error.
     """
-    <<a.id>> = self.<<a.ids>>.get(<<a.id>>_id)
-    if <<a.id>> is None:
-        return {"success": False, "error": f"There is no <<a>> with the id {<<a.id>>_id!r}."}
-    if <<a.id>>["status"] != "open":
-        return {"success": False, "error": f"<<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}."}
-    if amount <= 0:
-        return {"success": False, "error": f"The amount has to be above 0, not {amount}."}
+    need a
+    refuse if <<a.id>>["status"] != "open" :: <<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}.
+    refuse if amount <= 0 :: The amount has to be above 0, not {amount}.
     self._move(<<a.id>>, "<<s.top_up>>", amount)
-    return {
-        "success": True,
-        "message": f"The balance of {<<a.id>>_id} is now {<<a.id>>['balance']} <<s.currency>>.",
-        "data": dict(<<a.id>>),
-    }
+    done dict(<<a.id>>) :: The balance of {<<a.id>>_id} is now {<<a.id>>['balance']} <<s.currency>>.
 
 def <<s.take_out>>(self, <<a.id>>_id: str, amount: float) -> dict:
     """<<s.take_out|capitalize>> an amount from <<a.a>>.
@@ -633,21 +611,12 @@ def <<s.take_out>>(self, <<a.id>>_id: str, amount: float) -> dict:
     Returns:
         The <<a>> with its new balance, or an error.
     """
-    <<a.id>> = self.<<a.ids>>.get(<<a.id>>_id)
-    if <<a.id>> is None:
-        return {"success": False, "error": f"There is no <<a>> with the id {<<a.id>>_id!r}."}
-    if <<a.id>>["status"] != "open":
-        return {"success": False, "error": f"<<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}."}
-    if amount <= 0:
-        return {"success": False, "error": f"The amount has to be above 0, not {amount}."}
-    if amount > <<a.id>>["balance"] + <<a.id>>["<<s.floor>>"]:
-        return {"success": False, "error": f"{amount} <<s.currency>> are more than {<<a.id>>_id} allows."}
+    need a
+    refuse if <<a.id>>["status"] != "open" :: <<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}.
+    refuse if amount <= 0 :: The amount has to be above 0, not {amount}.
+    refuse if amount > <<a.id>>["balance"] + <<a.id>>["<<s.floor>>"] :: {amount} <<s.currency>> are more than {<<a.id>>_id} allows.
     self._move(<<a.id>>, "<<s.withdrawal>>", -amount)
-    return {
-        "success": True,
-        "message": f"The balance of {<<a.id>>_id} is now {<<a.id>>['balance']} <<s.currency>>.",
-        "data": dict(<<a.id>>),
-    }
+    done dict(<<a.id>>) :: The balance of {<<a.id>>_id} is now {<<a.id>>['balance']} <<s.currency>>.
 
 def transfer(self, from_<<a.id>>_id: str, to_<<a.id>>_id: str, amount: float) -> dict:
     """Transfer an amount from one <<a>> to another.
@@ -669,29 +638,20 @@ def transfer(self, from_<<a.id>>_id: str, to_<<a.id>>_id: str, amount: float) ->
     if source is None or target is None:
         missing = from_<<a.id>>_id if source is None else to_<<a.id>>_id
         return {"success": False, "error": f"There is no <<a>> with the id {missing!r}."}
-    if from_<<a.id>>_id == to_<<a.id>>_id:
-        return {"success": False, "error": "The two <<a.many>> are the same."}
+    refuse if from_<<a.id>>_id == to_<<a.id>>_id :: The two <<a.many>> are the same.
     for <<a.id>> in (source, target):
-        if <<a.id>>["status"] != "open":
-            return {"success": False, "error": f"{<<a.id>>['<<a.id>>_id']} is {<<a.id>>['status']}."}
-    if not 0 < amount <= <<s.max_transfer>>:
-        return {"success": False, "error": f"The amount has to be above 0, up to <<s.max_transfer>>, not {amount}."}
+        refuse if <<a.id>>["status"] != "open" :: {<<a.id>>['<<a.id>>_id']} is {<<a.id>>['status']}.
+    refuse if not 0 < amount <= <<s.max_transfer>> :: The amount has to be above 0, up to <<s.max_transfer>>, not {amount}.
 %% if s.transfer_fee > 0
     fee = <<s.transfer_fee>> if source["<<p.id>>_id"] != target["<<p.id>>_id"] else 0.0
-    if amount + fee > source["balance"] + source["<<s.floor>>"]:
-        return {"success": False, "error": f"{amount} plus the fee of {fee} are more than is available."}
+    refuse if amount + fee > source["balance"] + source["<<s.floor>>"] :: {amount} plus the fee of {fee} are more than is available.
     self._move(source, "transfer_out", -(amount + fee))
 %% else
-    if amount > source["balance"] + source["<<s.floor>>"]:
-        return {"success": False, "error": f"{amount} <<s.currency>> are more than is available."}
+    refuse if amount > source["balance"] + source["<<s.floor>>"] :: {amount} <<s.currency>> are more than is available.
     self._move(source, "transfer_out", -amount)
 %% endif
     self._move(target, "transfer_in", amount)
-    return {
-        "success": True,
-        "message": f"{amount} <<s.currency>> moved to {to_<<a.id>>_id}.",
-        "data": dict(source),
-    }
+    done dict(source) :: {amount} <<s.currency>> moved to {to_<<a.id>>_id}.
 
 def freeze_<<a.id>>(self, <<a.id>>_id: str) -> dict:
     """Freeze <<a.a>> so that nothing moves on it.
@@ -702,13 +662,10 @@ def freeze_<<a.id>>(self, <<a.id>>_id: str) -> dict:
     Returns:
         The frozen <<a>>, or an error.
     """
-    <<a.id>> = self.<<a.ids>>.get(<<a.id>>_id)
-    if <<a.id>> is None:
-        return {"success": False, "error": f"There is no <<a>> with the id {<<a.id>>_id!r}."}
-    if <<a.id>>["status"] != "open":
-        return {"success": False, "error": f"<<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}, not open."}
+    need a
+    refuse if <<a.id>>["status"] != "open" :: <<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}, not open.
     <<a.id>>["status"] = "frozen"
-    return {"success": True, "message": f"<<a.cap>> {<<a.id>>_id} is frozen.", "data": dict(<<a.id>>)}
+    done dict(<<a.id>>) :: <<a.cap>> {<<a.id>>_id} is frozen.
 
 def unfreeze_<<a.id>>(self, <<a.id>>_id: str) -> dict:
     """Lift the freeze of <<a.a>>.
@@ -719,13 +676,10 @@ def unfreeze_<<a.id>>(self, <<a.id>>_id: str) -> dict:
     Returns:
         The <<a>>, open again, or an error.
     """
-    <<a.id>> = self.<<a.ids>>.get(<<a.id>>_id)
-    if <<a.id>> is None:
-        return {"success": False, "error": f"There is no <<a>> with the id {<<a.id>>_id!r}."}
-    if <<a.id>>["status"] != "frozen":
-        return {"success": False, "error": f"<<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}, not frozen."}
+    need a
+    refuse if <<a.id>>["status"] != "frozen" :: <<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}, not frozen.
     <<a.id>>["status"] = "open"
-    return {"success": True, "message": f"<<a.cap>> {<<a.id>>_id} is open again.", "data": dict(<<a.id>>)}
+    done dict(<<a.id>>) :: <<a.cap>> {<<a.id>>_id} is open again.
 
 def close_<<a.id>>(self, <<a.id>>_id: str) -> dict:
     """Close <<a.a>> for good.
@@ -736,15 +690,11 @@ def close_<<a.id>>(self, <<a.id>>_id: str) -> dict:
     Returns:
         The closed <<a>>, or an error.
     """
-    <<a.id>> = self.<<a.ids>>.get(<<a.id>>_id)
-    if <<a.id>> is None:
-        return {"success": False, "error": f"There is no <<a>> with the id {<<a.id>>_id!r}."}
-    if <<a.id>>["status"] != "open":
-        return {"success": False, "error": f"<<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}, not open."}
-    if <<a.id>>["balance"] != 0:
-        return {"success": False, "error": f"{<<a.id>>['balance']} <<s.currency>> are still on {<<a.id>>_id}."}
+    need a
+    refuse if <<a.id>>["status"] != "open" :: <<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}, not open.
+    refuse if <<a.id>>["balance"] != 0 :: {<<a.id>>['balance']} <<s.currency>> are still on {<<a.id>>_id}.
     <<a.id>>["status"] = "closed"
-    return {"success": True, "message": f"<<a.cap>> {<<a.id>>_id} is closed.", "data": dict(<<a.id>>)}
+    done dict(<<a.id>>) :: <<a.cap>> {<<a.id>>_id} is closed.
 '''
 
     def generate(self, v: SimpleNamespace, state: State, rng: Rng) -> None:

@@ -598,8 +598,7 @@ def get_<<p.id>>_spending(self, <<p.id>>_id: str) -> dict:
     Returns:
         The number of <<o.many>>, their total in <<s.currency>> and the date of the latest, or an error.
     """
-    if <<p.id>>_id not in self.<<p.ids>>:
-        return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
+    refuse if <<p.id>>_id not in self.<<p.ids>> :: There is no <<p>> with the id {<<p.id>>_id!r}.
     mine = [
         <<o.id>>
         for <<o.id>> in self.<<o.ids>>.values()
@@ -622,8 +621,7 @@ def find_<<i.ids>>(self, name: str) -> dict:
         The matching <<i.many>> sorted by name; an empty list when none matches.
     """
     wanted = name.strip().lower()
-    if not wanted:
-        return {"success": False, "error": "The name to look for is empty."}
+    refuse if not wanted :: The name to look for is empty.
     matches = [dict(<<i.id>>) for <<i.id>> in self.<<i.ids>>.values() if wanted in <<i.id>>["name"].lower()]
     return {"success": True, "data": sorted(matches, key=lambda <<i.id>>: <<i.id>>["name"])}
 
@@ -647,10 +645,8 @@ def list_<<i.ids>>(
     Returns:
         The matching <<i.many>> sorted by <<pricewords>>.
     """
-    if <<c.name>> is not None and <<c.name>> not in (<<quoted(categories)>>):
-        return {"success": False, "error": f"There is no <<categoryword>> {<<c.name>>!r}."}
-    if min_stock < 0:
-        return {"success": False, "error": f"The least stock cannot be negative, as {min_stock} is."}
+    refuse if <<c.name>> is not None and <<c.name>> not in (<<quoted(categories)>>) :: There is no <<categoryword>> {<<c.name>>!r}.
+    refuse if min_stock < 0 :: The least stock cannot be negative, as {min_stock} is.
     selected = [
         dict(<<i.id>>)
         for <<i.id>> in self.<<i.ids>>.values()
@@ -671,8 +667,7 @@ def list_short_<<i.ids>>(self, <<c.name>>: str | None = None) -> dict:
     Returns:
         The short <<i.many>> sorted by stock; an empty list when nothing is short.
     """
-    if <<c.name>> is not None and <<c.name>> not in (<<quoted(categories)>>):
-        return {"success": False, "error": f"There is no <<categoryword>> {<<c.name>>!r}."}
+    refuse if <<c.name>> is not None and <<c.name>> not in (<<quoted(categories)>>) :: There is no <<categoryword>> {<<c.name>>!r}.
     short = [
         dict(<<i.id>>)
         for <<i.id>> in self.<<i.ids>>.values()
@@ -690,9 +685,7 @@ def get_<<i.id>>(self, <<i.id>>_id: str) -> dict:
     Returns:
         The <<i>> with price and stock, or an error for an unknown id.
     """
-    <<i.id>> = self.<<i.ids>>.get(<<i.id>>_id)
-    if <<i.id>> is None:
-        return {"success": False, "error": f"There is no <<i>> with the id {<<i.id>>_id!r}."}
+    need i
     return {"success": True, "data": dict(<<i.id>>)}
 
 def list_<<o.ids>>(self, <<p.id>>_id: str | None = None, status: str | None = None) -> dict:
@@ -705,8 +698,7 @@ def list_<<o.ids>>(self, <<p.id>>_id: str | None = None, status: str | None = No
     Returns:
         The matching <<o.many>>; an empty list when there are none.
     """
-    if status not in (None, "<<s.placed>>", "<<s.sent>>", "<<s.handed_over>>", "cancelled"):
-        return {"success": False, "error": f"There is no status {status!r}."}
+    refuse if status not in (None, "<<s.placed>>", "<<s.sent>>", "<<s.handed_over>>", "cancelled") :: There is no status {status!r}.
     selected = [
         deepcopy(<<o.id>>)
         for <<o.id>> in self.<<o.ids>>.values()
@@ -724,9 +716,7 @@ def get_<<o.id>>(self, <<o.id>>_id: str) -> dict:
     Returns:
         The <<o>>, or an error for an unknown id.
     """
-    <<o.id>> = self.<<o.ids>>.get(<<o.id>>_id)
-    if <<o.id>> is None:
-        return {"success": False, "error": f"There is no <<o>> with the id {<<o.id>>_id!r}."}
+    need o
     return {"success": True, "data": deepcopy(<<o.id>>)}
 '''
 
@@ -742,22 +732,14 @@ def place_<<o.id>>(self, <<p.id>>_id: str, <<i.id>>_id: str, quantity: int) -> d
     Returns:
         The new <<o>> with its total, or an error.
     """
-    <<p.id>> = self.<<p.ids>>.get(<<p.id>>_id)
-    if <<p.id>> is None:
-        return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
-    if <<p.id>>["status"] != "active":
-        return {"success": False, "error": f"{<<p.id>>['name']} is {<<p.id>>['status']}: {<<p.id>>['status_note']}."}
-    <<i.id>> = self.<<i.ids>>.get(<<i.id>>_id)
-    if <<i.id>> is None:
-        return {"success": False, "error": f"There is no <<i>> with the id {<<i.id>>_id!r}."}
+    need p
+    refuse if <<p.id>>["status"] != "active" :: {<<p.id>>['name']} is {<<p.id>>['status']}: {<<p.id>>['status_note']}.
+    need i
 %% if restricted is not none
-    if <<i.id>>["<<restricted.name>>"] and not <<p.id>>["<<restricted.flag>>"]:
-        return {"success": False, "error": f"{<<p.id>>['name']} may not have {<<i.id>>['name']}."}
+    refuse if <<i.id>>["<<restricted.name>>"] and not <<p.id>>["<<restricted.flag>>"] :: {<<p.id>>['name']} may not have {<<i.id>>['name']}.
 %% endif
-    if not 1 <= quantity <= <<s.max_quantity>>:
-        return {"success": False, "error": f"The quantity has to be 1 to <<s.max_quantity>>, not {quantity}."}
-    if quantity > <<i.id>>["stock"]:
-        return {"success": False, "error": f"Only {<<i.id>>['stock']} of {<<i.id>>['name']} are in stock."}
+    refuse if not 1 <= quantity <= <<s.max_quantity>> :: The quantity has to be 1 to <<s.max_quantity>>, not {quantity}.
+    refuse if quantity > <<i.id>>["stock"] :: Only {<<i.id>>['stock']} of {<<i.id>>['name']} are in stock.
     <<o.id>>: <<o.type>> = {
         "<<o.id>>_id": self._next_id(self.<<o.ids>>, "<<s.order_prefix>>"),
         "<<p.id>>_id": <<p.id>>_id,
@@ -770,11 +752,7 @@ def place_<<o.id>>(self, <<p.id>>_id: str, <<i.id>>_id: str, quantity: int) -> d
     self._set_total(<<o.id>>)
     <<i.id>>["stock"] -= quantity
     self.<<o.ids>>[<<o.id>>["<<o.id>>_id"]] = <<o.id>>
-    return {
-        "success": True,
-        "message": f"<<o.cap>> {<<o.id>>['<<o.id>>_id']} placed for {<<p.id>>['name']}.",
-        "data": deepcopy(<<o.id>>),
-    }
+    done deepcopy(<<o.id>>) :: <<o.cap>> {<<o.id>>['<<o.id>>_id']} placed for {<<p.id>>['name']}.
 
 def add_to_<<o.id>>(self, <<o.id>>_id: str, <<i.id>>_id: str, quantity: int) -> dict:
     """Add <<i.a>> to <<o.a>> that has not been <<s.sent>>.
@@ -787,35 +765,22 @@ def add_to_<<o.id>>(self, <<o.id>>_id: str, <<i.id>>_id: str, quantity: int) -> 
     Returns:
         The changed <<o>> with its new total, or an error.
     """
-    <<o.id>> = self.<<o.ids>>.get(<<o.id>>_id)
-    if <<o.id>> is None:
-        return {"success": False, "error": f"There is no <<o>> with the id {<<o.id>>_id!r}."}
-    if <<o.id>>["status"] != "<<s.placed>>":
-        return {"success": False, "error": f"<<o.cap>> {<<o.id>>_id} is {<<o.id>>['status']} and cannot be changed."}
-    <<i.id>> = self.<<i.ids>>.get(<<i.id>>_id)
-    if <<i.id>> is None:
-        return {"success": False, "error": f"There is no <<i>> with the id {<<i.id>>_id!r}."}
-    if any(line["<<i.id>>_id"] == <<i.id>>_id for line in <<o.id>>["lines"]):
-        return {"success": False, "error": f"<<o.cap>> {<<o.id>>_id} holds {<<i.id>>['name']} already."}
+    need o
+    refuse if <<o.id>>["status"] != "<<s.placed>>" :: <<o.cap>> {<<o.id>>_id} is {<<o.id>>['status']} and cannot be changed.
+    need i
+    refuse if any(line["<<i.id>>_id"] == <<i.id>>_id for line in <<o.id>>["lines"]) :: <<o.cap>> {<<o.id>>_id} holds {<<i.id>>['name']} already.
 %% if restricted is not none
     <<p.id>> = self.<<p.ids>>[<<o.id>>["<<p.id>>_id"]]
-    if <<i.id>>["<<restricted.name>>"] and not <<p.id>>["<<restricted.flag>>"]:
-        return {"success": False, "error": f"{<<p.id>>['name']} may not have {<<i.id>>['name']}."}
+    refuse if <<i.id>>["<<restricted.name>>"] and not <<p.id>>["<<restricted.flag>>"] :: {<<p.id>>['name']} may not have {<<i.id>>['name']}.
 %% endif
-    if not 1 <= quantity <= <<s.max_quantity>>:
-        return {"success": False, "error": f"The quantity has to be 1 to <<s.max_quantity>>, not {quantity}."}
-    if quantity > <<i.id>>["stock"]:
-        return {"success": False, "error": f"Only {<<i.id>>['stock']} of {<<i.id>>['name']} are in stock."}
+    refuse if not 1 <= quantity <= <<s.max_quantity>> :: The quantity has to be 1 to <<s.max_quantity>>, not {quantity}.
+    refuse if quantity > <<i.id>>["stock"] :: Only {<<i.id>>['stock']} of {<<i.id>>['name']} are in stock.
     <<i.id>>["stock"] -= quantity
     <<o.id>>["lines"].append(
         {"<<i.id>>_id": <<i.id>>_id, "quantity": quantity, "unit_price": <<i.id>>["<<s.price>>"]}
     )
     self._set_total(<<o.id>>)
-    return {
-        "success": True,
-        "message": f"{quantity} x {<<i.id>>['name']} added to {<<o.id>>_id}.",
-        "data": deepcopy(<<o.id>>),
-    }
+    done deepcopy(<<o.id>>) :: {quantity} x {<<i.id>>['name']} added to {<<o.id>>_id}.
 
 def cancel_<<o.id>>(self, <<o.id>>_id: str) -> dict:
     """Cancel <<o.a>> that has not been <<s.sent>> and put what it held back into the stock.
@@ -826,15 +791,12 @@ def cancel_<<o.id>>(self, <<o.id>>_id: str) -> dict:
     Returns:
         The cancelled <<o>>, or an error.
     """
-    <<o.id>> = self.<<o.ids>>.get(<<o.id>>_id)
-    if <<o.id>> is None:
-        return {"success": False, "error": f"There is no <<o>> with the id {<<o.id>>_id!r}."}
-    if <<o.id>>["status"] != "<<s.placed>>":
-        return {"success": False, "error": f"<<o.cap>> {<<o.id>>_id} is {<<o.id>>['status']} and cannot be cancelled."}
+    need o
+    refuse if <<o.id>>["status"] != "<<s.placed>>" :: <<o.cap>> {<<o.id>>_id} is {<<o.id>>['status']} and cannot be cancelled.
     for line in <<o.id>>["lines"]:
         self.<<i.ids>>[line["<<i.id>>_id"]]["stock"] += line["quantity"]
     <<o.id>>["status"] = "cancelled"
-    return {"success": True, "message": f"<<o.cap>> {<<o.id>>_id} cancelled.", "data": deepcopy(<<o.id>>)}
+    done deepcopy(<<o.id>>) :: <<o.cap>> {<<o.id>>_id} cancelled.
 
 def <<s.send>>_<<o.id>>(self, <<o.id>>_id: str) -> dict:
     """<<s.send|capitalize>> <<o.a>> that is waiting.
@@ -845,13 +807,10 @@ def <<s.send>>_<<o.id>>(self, <<o.id>>_id: str) -> dict:
     Returns:
         The <<o>>, now <<s.sent>>, or an error.
     """
-    <<o.id>> = self.<<o.ids>>.get(<<o.id>>_id)
-    if <<o.id>> is None:
-        return {"success": False, "error": f"There is no <<o>> with the id {<<o.id>>_id!r}."}
-    if <<o.id>>["status"] != "<<s.placed>>":
-        return {"success": False, "error": f"<<o.cap>> {<<o.id>>_id} is {<<o.id>>['status']}, not <<s.placed>>."}
+    need o
+    refuse if <<o.id>>["status"] != "<<s.placed>>" :: <<o.cap>> {<<o.id>>_id} is {<<o.id>>['status']}, not <<s.placed>>.
     <<o.id>>["status"] = "<<s.sent>>"
-    return {"success": True, "message": f"<<o.cap>> {<<o.id>>_id} is <<s.sent>>.", "data": deepcopy(<<o.id>>)}
+    done deepcopy(<<o.id>>) :: <<o.cap>> {<<o.id>>_id} is <<s.sent>>.
 
 def <<s.hand_over>>_<<o.id>>(self, <<o.id>>_id: str) -> dict:
     """Record that <<o.a>> has been <<s.handed_over>>.
@@ -862,17 +821,10 @@ def <<s.hand_over>>_<<o.id>>(self, <<o.id>>_id: str) -> dict:
     Returns:
         The <<o>>, now <<s.handed_over>>, or an error.
     """
-    <<o.id>> = self.<<o.ids>>.get(<<o.id>>_id)
-    if <<o.id>> is None:
-        return {"success": False, "error": f"There is no <<o>> with the id {<<o.id>>_id!r}."}
-    if <<o.id>>["status"] != "<<s.sent>>":
-        return {"success": False, "error": f"<<o.cap>> {<<o.id>>_id} is {<<o.id>>['status']}, not <<s.sent>>."}
+    need o
+    refuse if <<o.id>>["status"] != "<<s.sent>>" :: <<o.cap>> {<<o.id>>_id} is {<<o.id>>['status']}, not <<s.sent>>.
     <<o.id>>["status"] = "<<s.handed_over>>"
-    return {
-        "success": True,
-        "message": f"<<o.cap>> {<<o.id>>_id} is <<s.handed_over>>.",
-        "data": deepcopy(<<o.id>>),
-    }
+    done deepcopy(<<o.id>>) :: <<o.cap>> {<<o.id>>_id} is <<s.handed_over>>.
 
 def restock_<<i.id>>(self, <<i.id>>_id: str, quantity: int) -> dict:
     """Add goods that came in to the stock of <<i.a>>.
@@ -884,17 +836,10 @@ def restock_<<i.id>>(self, <<i.id>>_id: str, quantity: int) -> dict:
     Returns:
         The <<i>> with its new stock, or an error.
     """
-    <<i.id>> = self.<<i.ids>>.get(<<i.id>>_id)
-    if <<i.id>> is None:
-        return {"success": False, "error": f"There is no <<i>> with the id {<<i.id>>_id!r}."}
-    if quantity < 1:
-        return {"success": False, "error": f"At least 1 has to come in, not {quantity}."}
+    need i
+    refuse if quantity < 1 :: At least 1 has to come in, not {quantity}.
     <<i.id>>["stock"] += quantity
-    return {
-        "success": True,
-        "message": f"{<<i.id>>['name']} is now at {<<i.id>>['stock']}.",
-        "data": dict(<<i.id>>),
-    }
+    done dict(<<i.id>>) :: {<<i.id>>['name']} is now at {<<i.id>>['stock']}.
 
 def set_<<i.id>>_price(self, <<i.id>>_id: str, <<s.price>>: float) -> dict:
     """Change the <<pricewords>> of <<i.a>>; <<o.many>> already placed keep theirs.
@@ -906,17 +851,10 @@ def set_<<i.id>>_price(self, <<i.id>>_id: str, <<s.price>>: float) -> dict:
     Returns:
         The changed <<i>>, or an error.
     """
-    <<i.id>> = self.<<i.ids>>.get(<<i.id>>_id)
-    if <<i.id>> is None:
-        return {"success": False, "error": f"There is no <<i>> with the id {<<i.id>>_id!r}."}
-    if <<s.price>> <= 0:
-        return {"success": False, "error": f"The <<pricewords>> has to be above 0, not {<<s.price>>}."}
+    need i
+    refuse if <<s.price>> <= 0 :: The <<pricewords>> has to be above 0, not {<<s.price>>}.
     <<i.id>>["<<s.price>>"] = round(<<s.price>>, 2)
-    return {
-        "success": True,
-        "message": f"{<<i.id>>['name']} now costs {<<i.id>>['<<s.price>>']}.",
-        "data": dict(<<i.id>>),
-    }
+    done dict(<<i.id>>) :: {<<i.id>>['name']} now costs {<<i.id>>['<<s.price>>']}.
 '''
 
     def generate(self, v: SimpleNamespace, state: State, rng: Rng) -> None:

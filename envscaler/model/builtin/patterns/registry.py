@@ -307,8 +307,7 @@ def find_<<p.ids>>(self, name: str) -> dict:
         The matching <<p.many>> sorted by name; an empty list when nobody matches.
     """
     wanted = name.strip().lower()
-    if not wanted:
-        return {"success": False, "error": "The name to look for is empty."}
+    refuse if not wanted :: The name to look for is empty.
     matches = [dict(entry) for entry in self.<<p.ids>>.values() if wanted in entry["name"].lower()]
     return {"success": True, "data": sorted(matches, key=lambda entry: entry["name"])}
 
@@ -321,9 +320,7 @@ def get_<<p.id>>(self, <<p.id>>_id: str) -> dict:
     Returns:
         The record with contact details and status, or an error for an unknown id.
     """
-    <<p.id>> = self.<<p.ids>>.get(<<p.id>>_id)
-    if <<p.id>> is None:
-        return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
+    need p
     return {"success": True, "data": dict(<<p.id>>)}
 
 def list_<<p.ids>>(
@@ -344,8 +341,7 @@ def list_<<p.ids>>(
     Returns:
         The <<p.many>> sorted by id.
     """
-    if status is not None and status not in ("active", "<<s.suspended>>"):
-        return {"success": False, "error": f"The status is active or <<s.suspended>>, not {status!r}."}
+    refuse if status is not None and status not in ("active", "<<s.suspended>>") :: The status is active or <<s.suspended>>, not {status!r}.
     selected = [
         dict(entry)
         for entry in self.<<p.ids>>.values()
@@ -380,15 +376,11 @@ def <<s.register_verb>>_<<p.id>>(
     Returns:
         The new record, which is active at once, or an error.
     """
-    if not name.strip() or not phone.strip():
-        return {"success": False, "error": "A name and a phone number are required."}
-    if "@" not in email.strip("@"):
-        return {"success": False, "error": f"{email!r} is not an email address."}
-    if any(entry["email"].lower() == email.lower() for entry in self.<<p.ids>>.values()):
-        return {"success": False, "error": f"The email address {email} is already in use."}
+    refuse if not name.strip() or not phone.strip() :: A name and a phone number are required.
+    refuse if "@" not in email.strip("@") :: {email!r} is not an email address.
+    refuse if any(entry["email"].lower() == email.lower() for entry in self.<<p.ids>>.values()) :: The email address {email} is already in use.
 %% for x in given
-    if <<x.name>> not in (<<quoted(x.choices)>>):
-        return {"success": False, "error": f"Unknown <<x.words>> {<<x.name>>!r}."}
+    refuse if <<x.name>> not in (<<quoted(x.choices)>>) :: Unknown <<x.words>> {<<x.name>>!r}.
 %% endfor
     <<p.id>>: <<p.type>> = {
         "<<p.id>>_id": self._next_id(self.<<p.ids>>, "<<s.prefix>>"),
@@ -406,7 +398,7 @@ def <<s.register_verb>>_<<p.id>>(
         "status_note": "",
     }
     self.<<p.ids>>[<<p.id>>["<<p.id>>_id"]] = <<p.id>>
-    return {"success": True, "message": f"{name.strip()} is now on record.", "data": dict(<<p.id>>)}
+    done dict(<<p.id>>) :: {name.strip()} is now on record.
 
 def update_<<p.id>>_contact(
     self, <<p.id>>_id: str, email: str | None = None, phone: str | None = None
@@ -421,23 +413,17 @@ def update_<<p.id>>_contact(
     Returns:
         The changed record, or an error.
     """
-    <<p.id>> = self.<<p.ids>>.get(<<p.id>>_id)
-    if <<p.id>> is None:
-        return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
-    if email is None and phone is None:
-        return {"success": False, "error": "Nothing to change: give an email address or a phone number."}
-    if phone is not None and not phone.strip():
-        return {"success": False, "error": "The phone number is empty."}
+    need p
+    refuse if email is None and phone is None :: Nothing to change: give an email address or a phone number.
+    refuse if phone is not None and not phone.strip() :: The phone number is empty.
     if email is not None:
-        if "@" not in email.strip("@"):
-            return {"success": False, "error": f"{email!r} is not an email address."}
+        refuse if "@" not in email.strip("@") :: {email!r} is not an email address.
         others = (entry for key, entry in self.<<p.ids>>.items() if key != <<p.id>>_id)
-        if any(entry["email"].lower() == email.lower() for entry in others):
-            return {"success": False, "error": f"The email address {email} is already in use."}
+        refuse if any(entry["email"].lower() == email.lower() for entry in others) :: The email address {email} is already in use.
         <<p.id>>["email"] = email
     if phone is not None:
         <<p.id>>["phone"] = phone.strip()
-    return {"success": True, "message": f"Contact details of {<<p.id>>['name']} changed.", "data": dict(<<p.id>>)}
+    done dict(<<p.id>>) :: Contact details of {<<p.id>>['name']} changed.
 
 %% if e is not none
 def set_<<p.id>>_<<e.name>>(self, <<p.id>>_id: str, <<e.name>>: str) -> dict:
@@ -450,19 +436,11 @@ def set_<<p.id>>_<<e.name>>(self, <<p.id>>_id: str, <<e.name>>: str) -> dict:
     Returns:
         The changed record, or an error.
     """
-    <<p.id>> = self.<<p.ids>>.get(<<p.id>>_id)
-    if <<p.id>> is None:
-        return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
-    if <<e.name>> not in (<<quoted(e.choices)>>):
-        return {"success": False, "error": f"The <<e.words>> is <<e.listed>>, not {<<e.name>>!r}."}
-    if <<p.id>>["<<e.name>>"] == <<e.name>>:
-        return {"success": False, "error": f"The <<e.words>> is already {<<e.name>>}."}
+    need p
+    refuse if <<e.name>> not in (<<quoted(e.choices)>>) :: The <<e.words>> is <<e.listed>>, not {<<e.name>>!r}.
+    refuse if <<p.id>>["<<e.name>>"] == <<e.name>> :: The <<e.words>> is already {<<e.name>>}.
     <<p.id>>["<<e.name>>"] = <<e.name>>
-    return {
-        "success": True,
-        "message": f"The <<e.words>> of {<<p.id>>['name']} is now {<<e.name>>}.",
-        "data": dict(<<p.id>>),
-    }
+    done dict(<<p.id>>) :: The <<e.words>> of {<<p.id>>['name']} is now {<<e.name>>}.
 %% endif
 
 def <<s.suspend>>_<<p.id>>(self, <<p.id>>_id: str, reason: str) -> dict:
@@ -475,16 +453,12 @@ def <<s.suspend>>_<<p.id>>(self, <<p.id>>_id: str, reason: str) -> dict:
     Returns:
         The changed record, or an error.
     """
-    <<p.id>> = self.<<p.ids>>.get(<<p.id>>_id)
-    if <<p.id>> is None:
-        return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
-    if not reason.strip():
-        return {"success": False, "error": "A reason is required."}
-    if <<p.id>>["status"] == "<<s.suspended>>":
-        return {"success": False, "error": f"{<<p.id>>['name']} is already <<s.suspended>>."}
+    need p
+    refuse if not reason.strip() :: A reason is required.
+    refuse if <<p.id>>["status"] == "<<s.suspended>>" :: {<<p.id>>['name']} is already <<s.suspended>>.
     <<p.id>>["status"] = "<<s.suspended>>"
     <<p.id>>["status_note"] = reason.strip()
-    return {"success": True, "message": f"{<<p.id>>['name']} is now <<s.suspended>>.", "data": dict(<<p.id>>)}
+    done dict(<<p.id>>) :: {<<p.id>>['name']} is now <<s.suspended>>.
 
 def <<s.unsuspend>>_<<p.id>>(self, <<p.id>>_id: str) -> dict:
     """<<s.unsuspend|capitalize>> <<p.a>> who is <<s.suspended>>.
@@ -495,14 +469,11 @@ def <<s.unsuspend>>_<<p.id>>(self, <<p.id>>_id: str) -> dict:
     Returns:
         The record, active again, or an error.
     """
-    <<p.id>> = self.<<p.ids>>.get(<<p.id>>_id)
-    if <<p.id>> is None:
-        return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
-    if <<p.id>>["status"] != "<<s.suspended>>":
-        return {"success": False, "error": f"{<<p.id>>['name']} is not <<s.suspended>>."}
+    need p
+    refuse if <<p.id>>["status"] != "<<s.suspended>>" :: {<<p.id>>['name']} is not <<s.suspended>>.
     <<p.id>>["status"] = "active"
     <<p.id>>["status_note"] = ""
-    return {"success": True, "message": f"{<<p.id>>['name']} is active again.", "data": dict(<<p.id>>)}
+    done dict(<<p.id>>) :: {<<p.id>>['name']} is active again.
 '''
 
     def generate(self, v: SimpleNamespace, state: State, rng: Rng) -> None:

@@ -431,10 +431,8 @@ def list_<<t.ids>>(
     Returns:
         The matching <<t.many>>; an empty list when there are none.
     """
-    if <<k.name>> is not None and <<k.name>> not in (<<quoted(k.choices)>>):
-        return {"success": False, "error": f"There is no <<skillword>> {<<k.name>>!r}."}
-    if status not in (None, "open", "assigned", "resolved"):
-        return {"success": False, "error": f"There is no status {status!r}."}
+    refuse if <<k.name>> is not None and <<k.name>> not in (<<quoted(k.choices)>>) :: There is no <<skillword>> {<<k.name>>!r}.
+    refuse if status not in (None, "open", "assigned", "resolved") :: There is no status {status!r}.
     selected = [
         dict(<<t.id>>)
         for <<t.id>> in self.<<t.ids>>.values()
@@ -454,9 +452,7 @@ def get_<<t.id>>(self, <<t.id>>_id: str) -> dict:
     Returns:
         The <<t>>, or an error for an unknown id.
     """
-    <<t.id>> = self.<<t.ids>>.get(<<t.id>>_id)
-    if <<t.id>> is None:
-        return {"success": False, "error": f"There is no <<t>> with the id {<<t.id>>_id!r}."}
+    need t
     return {"success": True, "data": dict(<<t.id>>)}
 
 def count_<<t.ids>>(self, since: str | None = None) -> dict:
@@ -484,8 +480,7 @@ def list_<<w.ids>>(self, <<k.name>>: str | None = None, on_duty: bool | None = N
     Returns:
         The <<w.many>>, each with `active_<<t.ids>>`.
     """
-    if <<k.name>> is not None and <<k.name>> not in (<<quoted(k.choices)>>):
-        return {"success": False, "error": f"There is no <<skillword>> {<<k.name>>!r}."}
+    refuse if <<k.name>> is not None and <<k.name>> not in (<<quoted(k.choices)>>) :: There is no <<skillword>> {<<k.name>>!r}.
     selected = [
         {**<<w.id>>, "active_<<t.ids>>": self._<<w.id>>_load(<<w.id>>["<<w.id>>_id"])}
         for <<w.id>> in self.<<w.ids>>.values()
@@ -520,17 +515,12 @@ def <<s.raise_verb>>_<<t.id>>(
     Returns:
         The new <<t>>, which is open, or an error.
     """
-    if <<p.id>>_id not in self.<<p.ids>>:
-        return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
-    if <<k.name>> not in (<<quoted(k.choices)>>):
-        return {"success": False, "error": f"There is no <<skillword>> {<<k.name>>!r}."}
-    if not subject.strip():
-        return {"success": False, "error": "The subject is empty."}
-    if priority not in ("low", "normal", "high", "urgent"):
-        return {"success": False, "error": f"There is no priority {priority!r}."}
+    refuse if <<p.id>>_id not in self.<<p.ids>> :: There is no <<p>> with the id {<<p.id>>_id!r}.
+    refuse if <<k.name>> not in (<<quoted(k.choices)>>) :: There is no <<skillword>> {<<k.name>>!r}.
+    refuse if not subject.strip() :: The subject is empty.
+    refuse if priority not in ("low", "normal", "high", "urgent") :: There is no priority {priority!r}.
 %% if r is not none
-    if <<r.id>>_id is not None and <<r.id>>_id not in self.<<r.ids>>:
-        return {"success": False, "error": f"There is no <<r>> with the id {<<r.id>>_id!r}."}
+    refuse if <<r.id>>_id is not None and <<r.id>>_id not in self.<<r.ids>> :: There is no <<r>> with the id {<<r.id>>_id!r}.
 %% endif
     <<t.id>>: <<t.type>> = {
         "<<t.id>>_id": self._next_id(self.<<t.ids>>, "<<s.prefix>>"),
@@ -550,7 +540,7 @@ def <<s.raise_verb>>_<<t.id>>(
         "resolution": "",
     }
     self.<<t.ids>>[<<t.id>>["<<t.id>>_id"]] = <<t.id>>
-    return {"success": True, "message": f"<<t.cap>> {<<t.id>>['<<t.id>>_id']} opened.", "data": dict(<<t.id>>)}
+    done dict(<<t.id>>) :: <<t.cap>> {<<t.id>>['<<t.id>>_id']} opened.
 
 def assign_<<t.id>>(self, <<t.id>>_id: str, <<w.id>>_id: str) -> dict:
     """Assign <<t.a>> to <<w.a>>, or hand it on to another one.
@@ -562,29 +552,16 @@ def assign_<<t.id>>(self, <<t.id>>_id: str, <<w.id>>_id: str) -> dict:
     Returns:
         The assigned <<t>>, or an error.
     """
-    <<t.id>> = self.<<t.ids>>.get(<<t.id>>_id)
-    if <<t.id>> is None:
-        return {"success": False, "error": f"There is no <<t>> with the id {<<t.id>>_id!r}."}
-    <<w.id>> = self.<<w.ids>>.get(<<w.id>>_id)
-    if <<w.id>> is None:
-        return {"success": False, "error": f"There is no <<w>> with the id {<<w.id>>_id!r}."}
-    if <<t.id>>["status"] == "resolved":
-        return {"success": False, "error": f"<<t.cap>> {<<t.id>>_id} is resolved."}
-    if <<t.id>>["<<w.id>>_id"] == <<w.id>>_id:
-        return {"success": False, "error": f"{<<w.id>>['name']} has {<<t.id>>_id} already."}
-    if not <<w.id>>["on_duty"]:
-        return {"success": False, "error": f"{<<w.id>>['name']} is not on duty."}
-    if <<w.id>>["<<k.name>>"] != <<t.id>>["<<k.name>>"]:
-        return {"success": False, "error": f"{<<w.id>>['name']} does not cover {<<t.id>>['<<k.name>>']}."}
-    if self._<<w.id>>_load(<<w.id>>_id) >= <<s.max_active>>:
-        return {"success": False, "error": f"{<<w.id>>['name']} has <<s.max_active>> <<t.many>> already."}
+    need t
+    need w
+    refuse if <<t.id>>["status"] == "resolved" :: <<t.cap>> {<<t.id>>_id} is resolved.
+    refuse if <<t.id>>["<<w.id>>_id"] == <<w.id>>_id :: {<<w.id>>['name']} has {<<t.id>>_id} already.
+    refuse if not <<w.id>>["on_duty"] :: {<<w.id>>['name']} is not on duty.
+    refuse if <<w.id>>["<<k.name>>"] != <<t.id>>["<<k.name>>"] :: {<<w.id>>['name']} does not cover {<<t.id>>['<<k.name>>']}.
+    refuse if self._<<w.id>>_load(<<w.id>>_id) >= <<s.max_active>> :: {<<w.id>>['name']} has <<s.max_active>> <<t.many>> already.
     <<t.id>>["<<w.id>>_id"] = <<w.id>>_id
     <<t.id>>["status"] = "assigned"
-    return {
-        "success": True,
-        "message": f"<<t.cap>> {<<t.id>>_id} assigned to {<<w.id>>['name']}.",
-        "data": dict(<<t.id>>),
-    }
+    done dict(<<t.id>>) :: <<t.cap>> {<<t.id>>_id} assigned to {<<w.id>>['name']}.
 
 def set_<<t.id>>_priority(self, <<t.id>>_id: str, priority: str) -> dict:
     """Change the priority of <<t.a>> that is not resolved.
@@ -596,17 +573,12 @@ def set_<<t.id>>_priority(self, <<t.id>>_id: str, priority: str) -> dict:
     Returns:
         The changed <<t>>, or an error.
     """
-    <<t.id>> = self.<<t.ids>>.get(<<t.id>>_id)
-    if <<t.id>> is None:
-        return {"success": False, "error": f"There is no <<t>> with the id {<<t.id>>_id!r}."}
-    if <<t.id>>["status"] == "resolved":
-        return {"success": False, "error": f"<<t.cap>> {<<t.id>>_id} is resolved."}
-    if priority not in ("low", "normal", "high", "urgent"):
-        return {"success": False, "error": f"There is no priority {priority!r}."}
-    if priority == <<t.id>>["priority"]:
-        return {"success": False, "error": f"The priority of {<<t.id>>_id} is {priority} already."}
+    need t
+    refuse if <<t.id>>["status"] == "resolved" :: <<t.cap>> {<<t.id>>_id} is resolved.
+    refuse if priority not in ("low", "normal", "high", "urgent") :: There is no priority {priority!r}.
+    refuse if priority == <<t.id>>["priority"] :: The priority of {<<t.id>>_id} is {priority} already.
     <<t.id>>["priority"] = priority
-    return {"success": True, "message": f"<<t.cap>> {<<t.id>>_id} is now {priority}.", "data": dict(<<t.id>>)}
+    done dict(<<t.id>>) :: <<t.cap>> {<<t.id>>_id} is now {priority}.
 
 def resolve_<<t.id>>(self, <<t.id>>_id: str, note: str) -> dict:
     """Resolve <<t.a>> that somebody is working on.
@@ -618,16 +590,12 @@ def resolve_<<t.id>>(self, <<t.id>>_id: str, note: str) -> dict:
     Returns:
         The resolved <<t>>, or an error.
     """
-    <<t.id>> = self.<<t.ids>>.get(<<t.id>>_id)
-    if <<t.id>> is None:
-        return {"success": False, "error": f"There is no <<t>> with the id {<<t.id>>_id!r}."}
-    if <<t.id>>["status"] != "assigned":
-        return {"success": False, "error": f"<<t.cap>> {<<t.id>>_id} is {<<t.id>>['status']}, not assigned."}
-    if not note.strip():
-        return {"success": False, "error": "A note on how it was resolved is required."}
+    need t
+    refuse if <<t.id>>["status"] != "assigned" :: <<t.cap>> {<<t.id>>_id} is {<<t.id>>['status']}, not assigned.
+    refuse if not note.strip() :: A note on how it was resolved is required.
     <<t.id>>["status"] = "resolved"
     <<t.id>>["resolution"] = note.strip()
-    return {"success": True, "message": f"<<t.cap>> {<<t.id>>_id} is resolved.", "data": dict(<<t.id>>)}
+    done dict(<<t.id>>) :: <<t.cap>> {<<t.id>>_id} is resolved.
 
 def reopen_<<t.id>>(self, <<t.id>>_id: str) -> dict:
     """Open a resolved <<t>> again; its note and its <<w>> are taken off.
@@ -638,15 +606,12 @@ def reopen_<<t.id>>(self, <<t.id>>_id: str) -> dict:
     Returns:
         The <<t>>, open again, or an error.
     """
-    <<t.id>> = self.<<t.ids>>.get(<<t.id>>_id)
-    if <<t.id>> is None:
-        return {"success": False, "error": f"There is no <<t>> with the id {<<t.id>>_id!r}."}
-    if <<t.id>>["status"] != "resolved":
-        return {"success": False, "error": f"<<t.cap>> {<<t.id>>_id} is {<<t.id>>['status']}, not resolved."}
+    need t
+    refuse if <<t.id>>["status"] != "resolved" :: <<t.cap>> {<<t.id>>_id} is {<<t.id>>['status']}, not resolved.
     <<t.id>>["status"] = "open"
     <<t.id>>["<<w.id>>_id"] = None
     <<t.id>>["resolution"] = ""
-    return {"success": True, "message": f"<<t.cap>> {<<t.id>>_id} is open again.", "data": dict(<<t.id>>)}
+    done dict(<<t.id>>) :: <<t.cap>> {<<t.id>>_id} is open again.
 '''
 
     def generate(self, v: SimpleNamespace, state: State, rng: Rng) -> None:
