@@ -219,7 +219,8 @@ def _bind(settings: dict[str, Any], shared: dict[str, Noun]) -> Bound:
 def _spelt_out(template: str) -> str:
     """A template of methods without its shorthand; see `pattern`."""
     long = re.sub(r"^( +)need (\w+)$", _need, template, flags=re.MULTILINE)
-    long = re.sub(r"^( +)refuse if (.*) :: (.*)$", _refuse, long, flags=re.MULTILINE)
+    long = re.sub(r"^( +)refuse if (.*) :: (.*)$", r"\1if \2:\n\1    refuse :: \3", long, flags=re.MULTILINE)
+    long = re.sub(r"^( +)refuse :: (.*)$", _refuse, long, flags=re.MULTILINE)
     return re.sub(r"^( +)done (.*) :: (.*)$", _done, long, flags=re.MULTILINE)
 
 
@@ -233,8 +234,8 @@ def _need(line: re.Match[str]) -> str:
 
 
 def _refuse(line: re.Match[str]) -> str:
-    indent, condition, message = line.groups()
-    return f'{indent}if {condition}:\n{indent}    return {{"success": False, "error": {_text(message)}}}'
+    indent, message = line.groups()
+    return f'{indent}return {{"success": False, "error": {_text(message)}}}'
 
 
 def _done(line: re.Match[str]) -> str:

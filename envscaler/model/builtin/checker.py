@@ -81,9 +81,9 @@ def _rows(state: Json) -> dict[str, dict[str, Any]]:
 
 def _wrongly_refused(case: Case) -> str:
     error = str(case["reply"].get("error", ""))
-    named = re.search(r"no .* with the id '?([\w-]+)'?", error)
-    if named and named[1] in _rows(case["before"]):
-        return f"It says that there is no {named[1]}, but there is."
+    named = re.search(r"no (.*) with the id '?([\w-]+)'?", error)
+    if named and _rows(case["before"]).get(named[2], {}).get(f"{named[1].replace(' ', '_')}_id") == named[2]:
+        return f"It says that there is no {named[2]}, but there is."
     return ""
 
 

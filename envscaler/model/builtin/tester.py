@@ -51,18 +51,21 @@ def _from_goal(world: World, tool: str, given: State, rng: Rng) -> dict[str, Any
         if calls:
             arguments = calls[-1]["arguments"]
             filled = {
-                p: _demanded(p, v, outcomes) if isinstance(v, dict) else v for p, v in arguments.items()
+                p: _demanded(p, v, outcomes, given) if isinstance(v, dict) else v
+                for p, v in arguments.items()
             }
             if None not in filled.values():
                 return filled
     return None
 
 
-def _demanded(parameter: str, reference: Json, outcomes: list[Outcome]) -> Json:
+def _demanded(parameter: str, reference: Json, outcomes: list[Outcome], given: State) -> Json:
+    """What a reference stands for, as far as the demands tell: a value they name, or the id of a changed record."""
     field = [step for step in reference["$from"] if isinstance(step, str)][-1]
-    fields = [o.fields[name] for o in outcomes for name in (parameter, field) if name in o.fields]
-    keys = [o.key for o in outcomes if isinstance(o, Changed) and field.endswith("_id")]
-    return next(iter([*fields, *(keys if not parameter.startswith("to_") else keys[::-1])]), None)
+    values = [o.fields[name] for o in outcomes for name in (parameter, field) if name in o.fields]
+    changed = [o for o in outcomes if isinstance(o, Changed)]
+    keys = [o.key for o in changed if given[o.table][o.key].get(field) == o.key]
+    return next(iter([*values, *(keys[::-1] if parameter.startswith("to_") else keys)]), None)
 
 
 def _guess(parameter: str, schema: Mapping[str, Any], given: State, rng: Rng) -> Json:

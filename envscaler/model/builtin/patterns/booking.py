@@ -756,7 +756,8 @@ def list_<<r.ids>>(
     Returns:
         The <<r.many>> sorted by <<ratewords>>, whether in service or not.
     """
-    refuse if <<k.name>> is not None and <<k.name>> not in (<<quoted(kinds)>>) :: There is no <<kindword>> {<<k.name>>!r}.
+    if <<k.name>> is not None and <<k.name>> not in (<<quoted(kinds)>>):
+        refuse :: There is no <<kindword>> {<<k.name>>!r}.
     selected = [
         dict(<<r.id>>)
         for <<r.id>> in self.<<r.ids>>.values()
@@ -811,7 +812,8 @@ def find_free_<<r.ids>>(
     """
     <<unit.ids>> = self._<<unit.ids>>(<<start>>, <<end>>)
     refuse if <<unit.ids>> is None :: {<<start>>!r} to {<<end>>!r} is not a span of days.
-    refuse if <<k.name>> is not None and <<k.name>> not in (<<quoted(kinds)>>) :: There is no <<kindword>> {<<k.name>>!r}.
+    if <<k.name>> is not None and <<k.name>> not in (<<quoted(kinds)>>):
+        refuse :: There is no <<kindword>> {<<k.name>>!r}.
 %% if cap is not none
     refuse if <<cap.party>> < 1 :: At least 1 has to come, not {<<cap.party>>}.
 %% endif
@@ -844,7 +846,8 @@ def list_<<b.ids>>(
     Returns:
         The matching <<b.many>>; an empty list when there are none.
     """
-    refuse if status not in (None, "<<s.booked>>", "<<s.begun>>", "<<s.finished>>", "cancelled") :: There is no status {status!r}.
+    if status not in (None, "<<s.booked>>", "<<s.begun>>", "<<s.finished>>", "cancelled"):
+        refuse :: There is no status {status!r}.
     selected = [
         dict(<<b.id>>)
         for <<b.id>> in self.<<b.ids>>.values()
@@ -941,11 +944,14 @@ def <<s.book>>_<<r.id>>(
     <<unit.ids>> = self._<<unit.ids>>(<<start>>, <<end>>)
     refuse if <<unit.ids>> is None :: {<<start>>!r} to {<<end>>!r} is not a span of days.
     refuse if <<start>> < self.today :: {<<start>>} is in the past; today is {self.today}.
-    refuse if <<unit.ids>> > <<s.max_units>> :: {<<unit.ids>>} <<unit.many>> are too long; <<s.max_units>> are allowed.
+    if <<unit.ids>> > <<s.max_units>>:
+        refuse :: {<<unit.ids>>} <<unit.many>> are too long; <<s.max_units>> are allowed.
 %% if cap is not none
-    refuse if not 1 <= <<cap.party>> <= <<r.id>>["<<cap.name>>"] :: {<<r.id>>_id} takes 1 to {<<r.id>>['<<cap.name>>']}, not {<<cap.party>>}.
+    if not 1 <= <<cap.party>> <= <<r.id>>["<<cap.name>>"]:
+        refuse :: {<<r.id>>_id} takes 1 to {<<r.id>>['<<cap.name>>']}, not {<<cap.party>>}.
 %% endif
-    refuse if not self._<<r.id>>_is_free(<<r.id>>_id, <<start>>, <<end>>) :: {<<r.id>>_id} is taken between {<<start>>} and {<<end>>}.
+    if not self._<<r.id>>_is_free(<<r.id>>_id, <<start>>, <<end>>):
+        refuse :: {<<r.id>>_id} is taken between {<<start>>} and {<<end>>}.
     open_<<b.ids>> = [
         <<b.id>>
         for <<b.id>> in self.<<b.ids>>.values()
@@ -979,14 +985,19 @@ def change_<<b.id>>_dates(self, <<b.id>>_id: str, <<start>>: str, <<end>>: str) 
         The changed <<b>> with its new price, or an error.
     """
     need b
-    refuse if <<b.id>>["status"] not in ("<<s.booked>>", "<<s.begun>>") :: A <<b>> that is {<<b.id>>['status']} cannot be moved.
+    if <<b.id>>["status"] not in ("<<s.booked>>", "<<s.begun>>"):
+        refuse :: A <<b>> that is {<<b.id>>['status']} cannot be moved.
     <<unit.ids>> = self._<<unit.ids>>(<<start>>, <<end>>)
     refuse if <<unit.ids>> is None :: {<<start>>!r} to {<<end>>!r} is not a span of days.
-    refuse if <<b.id>>["status"] == "<<s.begun>>" and <<start>> != <<b.id>>["<<start>>"] :: The <<b>> has begun; only its end can change.
-    refuse if <<start>> != <<b.id>>["<<start>>"] and <<start>> < self.today :: {<<start>>} is in the past; today is {self.today}.
+    if <<b.id>>["status"] == "<<s.begun>>" and <<start>> != <<b.id>>["<<start>>"]:
+        refuse :: The <<b>> has begun; only its end can change.
+    if <<start>> != <<b.id>>["<<start>>"] and <<start>> < self.today:
+        refuse :: {<<start>>} is in the past; today is {self.today}.
     refuse if <<end>> <= self.today :: The new end {<<end>>} has to lie after today, {self.today}.
-    refuse if <<unit.ids>> > <<s.max_units>> :: {<<unit.ids>>} <<unit.many>> are too long; <<s.max_units>> are allowed.
-    refuse if not self._<<r.id>>_is_free(<<b.id>>["<<r.id>>_id"], <<start>>, <<end>>, ignore=<<b.id>>_id) :: The <<r>> is taken between {<<start>>} and {<<end>>}.
+    if <<unit.ids>> > <<s.max_units>>:
+        refuse :: {<<unit.ids>>} <<unit.many>> are too long; <<s.max_units>> are allowed.
+    if not self._<<r.id>>_is_free(<<b.id>>["<<r.id>>_id"], <<start>>, <<end>>, ignore=<<b.id>>_id):
+        refuse :: The <<r>> is taken between {<<start>>} and {<<end>>}.
     rate = self.<<r.ids>>[<<b.id>>["<<r.id>>_id"]]["<<s.rate>>"]
     <<b.id>>["<<start>>"] = <<start>>
     <<b.id>>["<<end>>"] = <<end>>
@@ -1028,8 +1039,10 @@ def <<s.begin>>_<<b.id>>(self, <<b.id>>_id: str) -> dict:
         The <<b>>, now <<begunwords>>, or an error.
     """
     need b
-    refuse if <<b.id>>["status"] != "<<s.booked>>" :: <<b.cap>> {<<b.id>>_id} is {<<b.id>>['status']}, not <<s.booked>>.
-    refuse if <<b.id>>["<<start>>"] != self.today :: <<b.cap>> {<<b.id>>_id} begins on {<<b.id>>['<<start>>']}, not today.
+    if <<b.id>>["status"] != "<<s.booked>>":
+        refuse :: <<b.cap>> {<<b.id>>_id} is {<<b.id>>['status']}, not <<s.booked>>.
+    if <<b.id>>["<<start>>"] != self.today:
+        refuse :: <<b.cap>> {<<b.id>>_id} begins on {<<b.id>>['<<start>>']}, not today.
     <<b.id>>["status"] = "<<s.begun>>"
     done dict(<<b.id>>) :: <<b.cap>> {<<b.id>>_id} is <<begunwords>>.
 
@@ -1043,7 +1056,8 @@ def <<s.finish>>_<<b.id>>(self, <<b.id>>_id: str) -> dict:
         The <<b>>, now <<finishedwords>>, or an error.
     """
     need b
-    refuse if <<b.id>>["status"] != "<<s.begun>>" :: <<b.cap>> {<<b.id>>_id} is {<<b.id>>['status']}, not <<begunwords>>.
+    if <<b.id>>["status"] != "<<s.begun>>":
+        refuse :: <<b.cap>> {<<b.id>>_id} is {<<b.id>>['status']}, not <<begunwords>>.
     <<b.id>>["status"] = "<<s.finished>>"
     done dict(<<b.id>>) :: <<b.cap>> {<<b.id>>_id} is <<finishedwords>>.
 

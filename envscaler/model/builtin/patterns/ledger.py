@@ -488,7 +488,8 @@ def list_<<a.ids>>(
     Returns:
         The matching <<a.many>> with their balances; an empty list when there are none.
     """
-    refuse if <<k.name>> is not None and <<k.name>> not in (<<quoted(kinds)>>) :: There is no <<kindword>> {<<k.name>>!r}.
+    if <<k.name>> is not None and <<k.name>> not in (<<quoted(kinds)>>):
+        refuse :: There is no <<kindword>> {<<k.name>>!r}.
     refuse if status not in (None, "open", "frozen", "closed") :: There is no status {status!r}.
     selected = [
         dict(<<a.id>>)
@@ -614,7 +615,8 @@ def <<s.take_out>>(self, <<a.id>>_id: str, amount: float) -> dict:
     need a
     refuse if <<a.id>>["status"] != "open" :: <<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}.
     refuse if amount <= 0 :: The amount has to be above 0, not {amount}.
-    refuse if amount > <<a.id>>["balance"] + <<a.id>>["<<s.floor>>"] :: {amount} <<s.currency>> are more than {<<a.id>>_id} allows.
+    if amount > <<a.id>>["balance"] + <<a.id>>["<<s.floor>>"]:
+        refuse :: {amount} <<s.currency>> are more than {<<a.id>>_id} allows.
     self._move(<<a.id>>, "<<s.withdrawal>>", -amount)
     done dict(<<a.id>>) :: The balance of {<<a.id>>_id} is now {<<a.id>>['balance']} <<s.currency>>.
 
@@ -641,13 +643,16 @@ def transfer(self, from_<<a.id>>_id: str, to_<<a.id>>_id: str, amount: float) ->
     refuse if from_<<a.id>>_id == to_<<a.id>>_id :: The two <<a.many>> are the same.
     for <<a.id>> in (source, target):
         refuse if <<a.id>>["status"] != "open" :: {<<a.id>>['<<a.id>>_id']} is {<<a.id>>['status']}.
-    refuse if not 0 < amount <= <<s.max_transfer>> :: The amount has to be above 0, up to <<s.max_transfer>>, not {amount}.
+    if not 0 < amount <= <<s.max_transfer>>:
+        refuse :: The amount has to be above 0, up to <<s.max_transfer>>, not {amount}.
 %% if s.transfer_fee > 0
     fee = <<s.transfer_fee>> if source["<<p.id>>_id"] != target["<<p.id>>_id"] else 0.0
-    refuse if amount + fee > source["balance"] + source["<<s.floor>>"] :: {amount} plus the fee of {fee} are more than is available.
+    if amount + fee > source["balance"] + source["<<s.floor>>"]:
+        refuse :: {amount} plus the fee of {fee} are more than is available.
     self._move(source, "transfer_out", -(amount + fee))
 %% else
-    refuse if amount > source["balance"] + source["<<s.floor>>"] :: {amount} <<s.currency>> are more than is available.
+    if amount > source["balance"] + source["<<s.floor>>"]:
+        refuse :: {amount} <<s.currency>> are more than is available.
     self._move(source, "transfer_out", -amount)
 %% endif
     self._move(target, "transfer_in", amount)

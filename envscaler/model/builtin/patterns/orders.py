@@ -645,7 +645,8 @@ def list_<<i.ids>>(
     Returns:
         The matching <<i.many>> sorted by <<pricewords>>.
     """
-    refuse if <<c.name>> is not None and <<c.name>> not in (<<quoted(categories)>>) :: There is no <<categoryword>> {<<c.name>>!r}.
+    if <<c.name>> is not None and <<c.name>> not in (<<quoted(categories)>>):
+        refuse :: There is no <<categoryword>> {<<c.name>>!r}.
     refuse if min_stock < 0 :: The least stock cannot be negative, as {min_stock} is.
     selected = [
         dict(<<i.id>>)
@@ -667,7 +668,8 @@ def list_short_<<i.ids>>(self, <<c.name>>: str | None = None) -> dict:
     Returns:
         The short <<i.many>> sorted by stock; an empty list when nothing is short.
     """
-    refuse if <<c.name>> is not None and <<c.name>> not in (<<quoted(categories)>>) :: There is no <<categoryword>> {<<c.name>>!r}.
+    if <<c.name>> is not None and <<c.name>> not in (<<quoted(categories)>>):
+        refuse :: There is no <<categoryword>> {<<c.name>>!r}.
     short = [
         dict(<<i.id>>)
         for <<i.id>> in self.<<i.ids>>.values()
@@ -698,7 +700,8 @@ def list_<<o.ids>>(self, <<p.id>>_id: str | None = None, status: str | None = No
     Returns:
         The matching <<o.many>>; an empty list when there are none.
     """
-    refuse if status not in (None, "<<s.placed>>", "<<s.sent>>", "<<s.handed_over>>", "cancelled") :: There is no status {status!r}.
+    if status not in (None, "<<s.placed>>", "<<s.sent>>", "<<s.handed_over>>", "cancelled"):
+        refuse :: There is no status {status!r}.
     selected = [
         deepcopy(<<o.id>>)
         for <<o.id>> in self.<<o.ids>>.values()
@@ -736,9 +739,11 @@ def place_<<o.id>>(self, <<p.id>>_id: str, <<i.id>>_id: str, quantity: int) -> d
     refuse if <<p.id>>["status"] != "active" :: {<<p.id>>['name']} is {<<p.id>>['status']}: {<<p.id>>['status_note']}.
     need i
 %% if restricted is not none
-    refuse if <<i.id>>["<<restricted.name>>"] and not <<p.id>>["<<restricted.flag>>"] :: {<<p.id>>['name']} may not have {<<i.id>>['name']}.
+    if <<i.id>>["<<restricted.name>>"] and not <<p.id>>["<<restricted.flag>>"]:
+        refuse :: {<<p.id>>['name']} may not have {<<i.id>>['name']}.
 %% endif
-    refuse if not 1 <= quantity <= <<s.max_quantity>> :: The quantity has to be 1 to <<s.max_quantity>>, not {quantity}.
+    if not 1 <= quantity <= <<s.max_quantity>>:
+        refuse :: The quantity has to be 1 to <<s.max_quantity>>, not {quantity}.
     refuse if quantity > <<i.id>>["stock"] :: Only {<<i.id>>['stock']} of {<<i.id>>['name']} are in stock.
     <<o.id>>: <<o.type>> = {
         "<<o.id>>_id": self._next_id(self.<<o.ids>>, "<<s.order_prefix>>"),
@@ -766,14 +771,18 @@ def add_to_<<o.id>>(self, <<o.id>>_id: str, <<i.id>>_id: str, quantity: int) -> 
         The changed <<o>> with its new total, or an error.
     """
     need o
-    refuse if <<o.id>>["status"] != "<<s.placed>>" :: <<o.cap>> {<<o.id>>_id} is {<<o.id>>['status']} and cannot be changed.
+    if <<o.id>>["status"] != "<<s.placed>>":
+        refuse :: <<o.cap>> {<<o.id>>_id} is {<<o.id>>['status']} and cannot be changed.
     need i
-    refuse if any(line["<<i.id>>_id"] == <<i.id>>_id for line in <<o.id>>["lines"]) :: <<o.cap>> {<<o.id>>_id} holds {<<i.id>>['name']} already.
+    if any(line["<<i.id>>_id"] == <<i.id>>_id for line in <<o.id>>["lines"]):
+        refuse :: <<o.cap>> {<<o.id>>_id} holds {<<i.id>>['name']} already.
 %% if restricted is not none
     <<p.id>> = self.<<p.ids>>[<<o.id>>["<<p.id>>_id"]]
-    refuse if <<i.id>>["<<restricted.name>>"] and not <<p.id>>["<<restricted.flag>>"] :: {<<p.id>>['name']} may not have {<<i.id>>['name']}.
+    if <<i.id>>["<<restricted.name>>"] and not <<p.id>>["<<restricted.flag>>"]:
+        refuse :: {<<p.id>>['name']} may not have {<<i.id>>['name']}.
 %% endif
-    refuse if not 1 <= quantity <= <<s.max_quantity>> :: The quantity has to be 1 to <<s.max_quantity>>, not {quantity}.
+    if not 1 <= quantity <= <<s.max_quantity>>:
+        refuse :: The quantity has to be 1 to <<s.max_quantity>>, not {quantity}.
     refuse if quantity > <<i.id>>["stock"] :: Only {<<i.id>>['stock']} of {<<i.id>>['name']} are in stock.
     <<i.id>>["stock"] -= quantity
     <<o.id>>["lines"].append(
@@ -792,7 +801,8 @@ def cancel_<<o.id>>(self, <<o.id>>_id: str) -> dict:
         The cancelled <<o>>, or an error.
     """
     need o
-    refuse if <<o.id>>["status"] != "<<s.placed>>" :: <<o.cap>> {<<o.id>>_id} is {<<o.id>>['status']} and cannot be cancelled.
+    if <<o.id>>["status"] != "<<s.placed>>":
+        refuse :: <<o.cap>> {<<o.id>>_id} is {<<o.id>>['status']} and cannot be cancelled.
     for line in <<o.id>>["lines"]:
         self.<<i.ids>>[line["<<i.id>>_id"]]["stock"] += line["quantity"]
     <<o.id>>["status"] = "cancelled"
@@ -808,7 +818,8 @@ def <<s.send>>_<<o.id>>(self, <<o.id>>_id: str) -> dict:
         The <<o>>, now <<s.sent>>, or an error.
     """
     need o
-    refuse if <<o.id>>["status"] != "<<s.placed>>" :: <<o.cap>> {<<o.id>>_id} is {<<o.id>>['status']}, not <<s.placed>>.
+    if <<o.id>>["status"] != "<<s.placed>>":
+        refuse :: <<o.cap>> {<<o.id>>_id} is {<<o.id>>['status']}, not <<s.placed>>.
     <<o.id>>["status"] = "<<s.sent>>"
     done deepcopy(<<o.id>>) :: <<o.cap>> {<<o.id>>_id} is <<s.sent>>.
 

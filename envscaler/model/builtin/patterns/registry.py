@@ -341,7 +341,8 @@ def list_<<p.ids>>(
     Returns:
         The <<p.many>> sorted by id.
     """
-    refuse if status is not None and status not in ("active", "<<s.suspended>>") :: The status is active or <<s.suspended>>, not {status!r}.
+    if status is not None and status not in ("active", "<<s.suspended>>"):
+        refuse :: The status is active or <<s.suspended>>, not {status!r}.
     selected = [
         dict(entry)
         for entry in self.<<p.ids>>.values()
@@ -378,7 +379,8 @@ def <<s.register_verb>>_<<p.id>>(
     """
     refuse if not name.strip() or not phone.strip() :: A name and a phone number are required.
     refuse if "@" not in email.strip("@") :: {email!r} is not an email address.
-    refuse if any(entry["email"].lower() == email.lower() for entry in self.<<p.ids>>.values()) :: The email address {email} is already in use.
+    if any(entry["email"].lower() == email.lower() for entry in self.<<p.ids>>.values()):
+        refuse :: The email address {email} is already in use.
 %% for x in given
     refuse if <<x.name>> not in (<<quoted(x.choices)>>) :: Unknown <<x.words>> {<<x.name>>!r}.
 %% endfor
@@ -419,7 +421,8 @@ def update_<<p.id>>_contact(
     if email is not None:
         refuse if "@" not in email.strip("@") :: {email!r} is not an email address.
         others = (entry for key, entry in self.<<p.ids>>.items() if key != <<p.id>>_id)
-        refuse if any(entry["email"].lower() == email.lower() for entry in others) :: The email address {email} is already in use.
+        if any(entry["email"].lower() == email.lower() for entry in others):
+            refuse :: The email address {email} is already in use.
         <<p.id>>["email"] = email
     if phone is not None:
         <<p.id>>["phone"] = phone.strip()

@@ -431,7 +431,8 @@ def list_<<t.ids>>(
     Returns:
         The matching <<t.many>>; an empty list when there are none.
     """
-    refuse if <<k.name>> is not None and <<k.name>> not in (<<quoted(k.choices)>>) :: There is no <<skillword>> {<<k.name>>!r}.
+    if <<k.name>> is not None and <<k.name>> not in (<<quoted(k.choices)>>):
+        refuse :: There is no <<skillword>> {<<k.name>>!r}.
     refuse if status not in (None, "open", "assigned", "resolved") :: There is no status {status!r}.
     selected = [
         dict(<<t.id>>)
@@ -480,7 +481,8 @@ def list_<<w.ids>>(self, <<k.name>>: str | None = None, on_duty: bool | None = N
     Returns:
         The <<w.many>>, each with `active_<<t.ids>>`.
     """
-    refuse if <<k.name>> is not None and <<k.name>> not in (<<quoted(k.choices)>>) :: There is no <<skillword>> {<<k.name>>!r}.
+    if <<k.name>> is not None and <<k.name>> not in (<<quoted(k.choices)>>):
+        refuse :: There is no <<skillword>> {<<k.name>>!r}.
     selected = [
         {**<<w.id>>, "active_<<t.ids>>": self._<<w.id>>_load(<<w.id>>["<<w.id>>_id"])}
         for <<w.id>> in self.<<w.ids>>.values()
@@ -520,7 +522,8 @@ def <<s.raise_verb>>_<<t.id>>(
     refuse if not subject.strip() :: The subject is empty.
     refuse if priority not in ("low", "normal", "high", "urgent") :: There is no priority {priority!r}.
 %% if r is not none
-    refuse if <<r.id>>_id is not None and <<r.id>>_id not in self.<<r.ids>> :: There is no <<r>> with the id {<<r.id>>_id!r}.
+    if <<r.id>>_id is not None and <<r.id>>_id not in self.<<r.ids>>:
+        refuse :: There is no <<r>> with the id {<<r.id>>_id!r}.
 %% endif
     <<t.id>>: <<t.type>> = {
         "<<t.id>>_id": self._next_id(self.<<t.ids>>, "<<s.prefix>>"),
@@ -557,8 +560,10 @@ def assign_<<t.id>>(self, <<t.id>>_id: str, <<w.id>>_id: str) -> dict:
     refuse if <<t.id>>["status"] == "resolved" :: <<t.cap>> {<<t.id>>_id} is resolved.
     refuse if <<t.id>>["<<w.id>>_id"] == <<w.id>>_id :: {<<w.id>>['name']} has {<<t.id>>_id} already.
     refuse if not <<w.id>>["on_duty"] :: {<<w.id>>['name']} is not on duty.
-    refuse if <<w.id>>["<<k.name>>"] != <<t.id>>["<<k.name>>"] :: {<<w.id>>['name']} does not cover {<<t.id>>['<<k.name>>']}.
-    refuse if self._<<w.id>>_load(<<w.id>>_id) >= <<s.max_active>> :: {<<w.id>>['name']} has <<s.max_active>> <<t.many>> already.
+    if <<w.id>>["<<k.name>>"] != <<t.id>>["<<k.name>>"]:
+        refuse :: {<<w.id>>['name']} does not cover {<<t.id>>['<<k.name>>']}.
+    if self._<<w.id>>_load(<<w.id>>_id) >= <<s.max_active>>:
+        refuse :: {<<w.id>>['name']} has <<s.max_active>> <<t.many>> already.
     <<t.id>>["<<w.id>>_id"] = <<w.id>>_id
     <<t.id>>["status"] = "assigned"
     done dict(<<t.id>>) :: <<t.cap>> {<<t.id>>_id} assigned to {<<w.id>>['name']}.
