@@ -4,11 +4,13 @@ A stage is handed what is made here and cannot tell the difference. How a server
 what is remembered `cache`'s, how texts become vectors `embedding`'s.
 """
 
+from collections.abc import Iterator
+
 from envscaler.model.cache import CachedModel, Mode
 from envscaler.model.client import OpenAIModel
 from envscaler.model.embedding import connect_encoder
 
-__all__ = ["connect", "connect_encoder"]
+__all__ = ["builtin_sources", "connect", "connect_encoder"]
 
 
 def connect(
@@ -51,3 +53,11 @@ def connect(
         name, base_url=base_url, api_key=api_key, workers=workers, timeout=timeout, offline=offline
     )
     return CachedModel(model, mode=cache or "read_write", settings={"seed": seed} if seed else None)
+
+
+def builtin_sources() -> Iterator[str]:
+    """All code that the built-in model can write, which is trusted where generated code cannot be sealed off."""
+    # Imported here because it is large and often not wanted.
+    from envscaler.model.builtin.sources import sources
+
+    return sources()

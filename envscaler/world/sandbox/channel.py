@@ -54,8 +54,14 @@ class Worker:
         self._count = 0
         self._alive = True
         self.sealed = sealed
+        self._rule: Callable[[str], None] | None = None
         # A forgotten worker hangs up without taking a lock: collection may happen anywhere.
         self._hang_up = weakref.finalize(self, channel.close)
+
+    def allowing(self, rule: Callable[[str], None] | None) -> "Worker":
+        """This worker, which from now on asks `rule` about every source before it sends it."""
+        self._rule = rule
+        return self
 
     @property
     def alive(self) -> bool:
@@ -67,8 +73,10 @@ class Worker:
 
         Raises:
             WorkerLost: it gave none, in time and in form; it is ended.
-            SandboxError: the request itself is too large to send.
+            SandboxError: the request itself is too large to send, or its source may not run here.
         """
+        if self._rule is not None and "source" in fields:
+            self._rule(fields["source"])
         if not self._alive:
             raise WorkerLost("crash", "the worker has ended")
         self._count += 1

@@ -14,17 +14,20 @@ import os
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any, Literal
 
 import envscaler.world.sandbox.seal as seal
 from envscaler.error import SandboxError
 from envscaler.world.sandbox.channel import PipeChannel, SocketChannel, Worker, WorkerLost
 from envscaler.world.sandbox.interpreter import start_interpreter, wait_for
+from envscaler.world.sandbox.trust import is_known
 
 log = logging.getLogger(__name__)
 
 Isolation = Literal["auto", "sealed", "process"]
-"""`sealed` refuses where the seal does not hold, `process` does without it, `auto` takes the best there is."""
+"""`sealed` refuses where the seal does not hold; `process` does without it; `auto` is sealed, and where that cannot
+be, it is a process for code of the built-in library only (see `trust`). `ENVSCALER_ISOLATION` says what `auto` is."""
 
 STARTING = 30.0
 """Seconds that starting a process may take on a busy machine."""
@@ -104,7 +107,7 @@ class _Pool:
         self.zygote: Zygote | None = None
         self.refusal: str | None = None
         self.tested = False
-        self._registered = False
+        self._said = self._registered = False
         self._of_parent: Zygote | None = None
 
     def forked(self, *, sealed: bool) -> Worker:
@@ -128,8 +131,6 @@ class _Pool:
         with self.lock:
             if not self.tested:
                 self.refusal, self.tested = self._try_seal(), True
-                if self.refusal:
-                    log.warning("Generated code runs time-limited, not sealed: %s.", self.refusal)
             return self.refusal or ""
 
     def _try_seal(self) -> str:
@@ -146,6 +147,12 @@ class _Pool:
         finally:
             worker.close()
         return f"in a sealed worker one can still {', '.join(leaks)}" if leaks else ""
+
+    def say_unsealed(self, refusal: str) -> None:
+        """Say it once."""
+        if not self._said:
+            self._said = True
+            log.warning("Generated code runs time-limited, not sealed: %s.", refusal or "as asked for")
 
     def close(self) -> None:
         with self.lock:
@@ -168,20 +175,47 @@ def start_worker(isolation: Isolation = "auto") -> Worker:
     Raises:
         SandboxError: none can be started, or `sealed` was asked for where the seal does not hold.
     """
-    if isolation not in ("auto", "sealed", "process"):
-        raise SandboxError(f"Expected an isolation of auto, sealed or process, got {isolation!r}.")
-    refusal = "" if isolation == "process" else _pool.test_seal()
-    if refusal and isolation == "sealed":
-        raise SandboxError(
-            f"Generated code cannot be sealed here: {refusal}. Pass isolation='process' if you trust it."
-        )
-    sealed = isolation != "process" and not refusal
-    return _pool.forked(sealed=sealed) if _forks() else Worker(PipeChannel(), sealed=False)
+    wanted = _wanted(isolation)
+    refusal = "" if wanted == "process" else _pool.test_seal()
+    if refusal and wanted == "sealed":
+        raise SandboxError(f"Generated code cannot be sealed here: {refusal}. {_WAYS}")
+    sealed = wanted != "process" and not refusal
+    if not sealed:
+        _pool.say_unsealed(refusal)
+    rule = _only_known(refusal) if wanted == "auto" and refusal else None
+    if _forks():
+        return _pool.forked(sealed=sealed).allowing(rule)
+    return Worker(PipeChannel(), sealed=False).allowing(rule)
 
 
 def isolation_in_use(isolation: Isolation = "auto") -> Literal["sealed", "process"]:
     """What `isolation` comes to on this machine."""
-    return "process" if isolation == "process" or _pool.test_seal() else "sealed"
+    return "process" if _wanted(isolation) == "process" or _pool.test_seal() else "sealed"
+
+
+def _wanted(isolation: str) -> str:
+    wanted = os.environ.get("ENVSCALER_ISOLATION", "auto") if isolation == "auto" else isolation
+    if wanted not in ("auto", "sealed", "process"):
+        raise SandboxError(f"Expected an isolation of auto, sealed or process, got {wanted!r}.")
+    return wanted
+
+
+_WAYS = (
+    "Run it on x86-64 Linux (a container or WSL will do), or, if you trust the code, pass isolation='process' or set "
+    "ENVSCALER_ISOLATION=process: it is then time-limited, not sealed."
+)
+
+
+def _only_known(refusal: str) -> Callable[[str], None]:
+    """The rule of a worker that nobody sealed and nobody asked for by name."""
+
+    def refuse_unknown(source: str) -> None:
+        if not is_known(source):
+            raise SandboxError(
+                f"This code is not of the built-in library and cannot be sealed here: {refusal}. {_WAYS}"
+            )
+
+    return refuse_unknown
 
 
 def _forks() -> bool:
