@@ -240,7 +240,7 @@ class _Place:
 
 
 class Plan:
-    """Which tool and intent are due: the tool suggested least, with the intent suggested least for it."""
+    """Which tool and intent are due: the tool suggested least, with the intent least suggested for it, then at all."""
 
     def __init__(self, tools: Sequence[Tool], rounds: int, seed: int) -> None:
         # A shuffled order, so that reads and writes alternate and no tool is always the first.
@@ -259,12 +259,16 @@ class Plan:
         due = min((t for t in self.tools if t.name in self.open), key=lambda t: self._turns(t.name))
         # Without parameters there is nothing to be at the edge of, and nothing to refuse.
         intents = INTENTS if due.parameters.get("properties") else INTENTS[:1]
-        intent = min(intents, key=lambda name: self._made[due.name, name])
+        # Fewest for the tool, then fewest of all: an audit too short for three turns a tool still has all intents.
+        intent = min(intents, key=lambda name: (self._made[due.name, name], self._of_all(name)))
         self._made[due.name, intent] += 1
         return {"tool": due.name, "intent": intent}
 
     def _turns(self, tool: str) -> int:
         return sum(self._made[tool, intent] for intent in INTENTS)
+
+    def _of_all(self, intent: str) -> int:
+        return sum(made for (_, name), made in self._made.items() if name == intent)
 
 
 def _fault(choice: Choice, reply: Json, before: dict[str, Json], what: str) -> Trial:

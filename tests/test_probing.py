@@ -37,6 +37,12 @@ def test_a_tool_without_parameters_is_only_tried_as_meant() -> None:
     assert {plan.suggest([])["intent"] for _ in range(5)} == {"positive"}
 
 
+def test_an_audit_shorter_than_the_tools_still_has_all_intents() -> None:
+    plan = Plan([tool(number) for number in range(22)], 20, 0)
+    intents = Counter(plan.suggest([])["intent"] for _ in range(20))
+    assert min(intents.values()) >= 6 and len(intents) == 3
+
+
 def test_a_tester_that_ignores_suggestions_leaves_the_rest_open() -> None:
     plan = Plan([tool(0), tool(1)], 20, 0)
     made = [Probe(tool="t0", arguments={}, intent="positive", verdict="pass")] * PER_TOOL
