@@ -7,8 +7,9 @@ version, and can be wrong.
 """
 
 import json
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from envscaler.model.builtin.pattern import Rng
@@ -17,6 +18,12 @@ from envscaler.model.builtin.recall import need, read
 Blocks = Mapping[str, str]
 Json = Any
 Case = dict[str, Any]
+
+BOUNDS: tuple[tuple[str, Callable[[float, float], bool]], ...] = (
+    (r"above (\d+)", operator.gt), (r"at least (\d+)", operator.ge), (r"at most (\d+)", operator.le),
+    (r"\d+ to (\d+)", operator.le), (r"(\d+) to \d+", operator.ge),
+)  # fmt: skip
+"""How a description says what a number may be."""
 
 
 def judge(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:
@@ -30,8 +37,6 @@ def judge(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:
                      _out_of_bounds, _contradiction, _other_value, _stranger, _unfiltered):  # fmt: skip
         if complaint := question(case):
             return {"analysis": complaint, "verdict": "fail", "reason": complaint}
-    if case["call"]["intent"] == "positive" and not case["reply"].get("success"):
-        return {"analysis": "A refusal that the values explain.", "verdict": "pass", "reason": ""}
     return {"analysis": "Reply and change fit the description.", "verdict": "pass", "reason": ""}
 
 
@@ -70,8 +75,11 @@ def _read_that_wrote(case: Case) -> str:
 
 
 def _no_effect(case: Case) -> str:
-    wrote = _succeeded(case) and not case["reads"] and not case["diff"]
-    return "It reports a change, but nothing changed." if wrote else ""
+    data = case["reply"].get("data")
+    given = {k: v for k, v in case["call"]["arguments"].items() if not k.endswith("_id")}
+    already = isinstance(data, dict) and bool(given) and all(data.get(k) == v for k, v in given.items())
+    idle = _succeeded(case) and not case["reads"] and not case["diff"] and not already
+    return "It reports a change, but nothing changed." if idle else ""
 
 
 def _rows(state: Json) -> dict[str, dict[str, Any]]:
@@ -88,31 +96,58 @@ def _wrongly_refused(case: Case) -> str:
 
 
 def _wrongly_accepted(case: Case) -> str:
-    """An id, date, text or status that no such tool may take."""
-    if not _succeeded(case):
-        return ""
-    rows = _rows(case["before"])
-    for name, value in case["call"]["arguments"].items():
-        if name.endswith("_id") and isinstance(value, str) and value not in rows and not case["reads"]:
+    """An id, text, date or status that the description of its parameter rules out."""
+    rows, today = _rows(case["before"]), case["before"].get("today", "")
+    for name, value in case["call"]["arguments"].items() if _succeeded(case) else ():
+        said = _described(case, name)
+        if not isinstance(value, str):
+            continue
+        if case["reads"]:
+            if _not_listed(said, name, value, rows):
+                return f"It accepted {name} {value!r}, which is none of those it names."
+        elif name.endswith("_id") and value not in rows:
             return f"It accepted the unknown {name} {value!r}."
-        if isinstance(value, str) and not value.strip() and not case["reads"]:
-            return f"It accepted an empty {name}."
-        needed = re.search(rf"^\s*{name}: [^\n]*?must be (\w+)(?! and have)", case["code"], re.MULTILINE)
-        row = rows.get(value, {}) if isinstance(value, str) else {}
-        if needed and "status" in row and needed[1] in _words_of_status(case["code"]):
-            line = re.search(rf"^\s*{name}: .*(?:\n {{16,}}.*)*", case["code"], re.MULTILINE)
-            if row["status"].replace("_", " ") not in (line[0].replace("_", " ") if line else ""):
-                return f"{value} is {row['status']}, but it must be {needed[1]}."
-        if (
-            re.search(rf"^\s*{name}: [^\n]*must be in service", case["code"], re.MULTILINE)
-            and row.get("in_service") is False
+        elif (
+            not value.strip()
+            or (name == "email" and "@" not in value)
+            or _not_listed(said, name, value, rows)
         ):
-            return f"{value} is out of service."
+            return f"It accepted {value!r} as {name}."
+        elif "not in the past" in said and value < today and value not in str(rows.get(_first_id(case))):
+            return f"It accepted {name} {value}, which lies in the past."
+        elif complaint := _wrong_state(case, said, rows.get(value, {})):
+            return f"It accepted {value}: {complaint}"
     return ""
 
 
-def _words_of_status(code: str) -> set[str]:
-    return set(re.findall(r"\"(\w+)\"", code))
+def _described(case: Case, name: str) -> str:
+    """What the docstring says of a parameter."""
+    line = re.search(rf"^\s*{name}: (.*(?:\n {{12,}}.*)*)", case["code"], re.MULTILINE)
+    return " ".join(line[1].split()) if line else ""
+
+
+def _not_listed(said: str, name: str, value: str, rows: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether a description lists values, of which records have some, and this is none of them."""
+    listed = re.search(r"(?:^|: )((?:[\w -]+, )+[\w -]+?(?: or [\w -]+)?)(?:\.|;|$)", said)
+    values = set(re.split(r", | or ", listed[1])) if listed else set()
+    return value not in values and bool(values & {str(row.get(name)) for row in rows.values()})
+
+
+def _first_id(case: Case) -> str:
+    return str(next((v for k, v in case["call"]["arguments"].items() if k.endswith("_id")), ""))
+
+
+def _wrong_state(case: Case, said: str, row: dict[str, Any]) -> str:
+    """What a record is, though the description of the parameter says that it must be something else."""
+    needed = re.search(r"must (?:not )?be (\w+)", said)
+    status = str(row.get("status", "")).replace("_", " ")
+    known = needed is not None and status != "" and needed[1] in case["world"]
+    if needed and known and ("must not be" in said) == (status in said):
+        return f"it is {status}, but {needed[0]}."
+    for flag, words in (("in_service", "in service"), ("on_duty", "on duty")):
+        if row.get(flag) is False and f"must be {words}" in said:
+            return f"it is not {words}."
+    return ""
 
 
 def _out_of_bounds(case: Case) -> str:
@@ -120,12 +155,8 @@ def _out_of_bounds(case: Case) -> str:
     for name, value in case["call"]["arguments"].items() if _succeeded(case) else ():
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
-        line = re.search(rf"^\s*{name}: (.*(?:\n {{12,}}.*)*)", case["code"], re.MULTILINE)
-        said = line[1] if line else ""
-        bounds = [(r"above (\d+)", lambda v, b: v > b), (r"at least (\d+)", lambda v, b: v >= b),
-                  (r"at most (\d+)", lambda v, b: v <= b), (r"\d+ to (\d+)", lambda v, b: v <= b),
-                  (r"(\d+) to \d+", lambda v, b: v >= b)]  # fmt: skip
-        for pattern, fits in bounds:
+        said = _described(case, name)
+        for pattern, fits in BOUNDS:
             bound = re.search(pattern, said)
             if bound and not fits(value, float(bound[1])):
                 return f"It accepted {name} {value}, though the description says {bound[0]!r}."

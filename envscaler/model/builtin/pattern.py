@@ -7,9 +7,9 @@ A pattern is one file `patterns/<name>.py` that ends in `PATTERN = TheClass`. It
 3. `tables` and `RULES`: every attribute, and rules in words with the body of an invariant.
 4. `HELPERS`, `READS`, `WRITES`: Python source of the methods as jinja templates. `<<name>>` is a value, a line
    that begins with `%%` is a statement. A method's first docstring line is its purpose; whether it mutates is
-   told by the string it stands in. Three lines have a short form, spelt out before rendering: `need r` (look the
-   record of noun `r` up by its id, or refuse), `refuse if <condition> :: <message>` (also without the condition), `done <data> :: <message>`;
-   a message with `{…}` is an f-string. Lines that get too long are folded.
+   told by the string it stands in. Some lines have a short form, spelt out before rendering: `need r` (look the
+   record of noun `r` up by its id, or refuse), `refuse if <condition> :: <message>` (the condition may be left
+   out), `done <data> :: <message>`; a message with `{…}` is an f-string. Lines that get too long are folded.
 5. `generate`: rows of its tables for a new state; the tables of earlier parts are filled.
 6. `GOALS`: sub-tasks a user may have.
 

@@ -92,7 +92,7 @@ def _bend(
         numeric = isinstance(value, int | float) and not isinstance(value, bool)
         if name.endswith("_id"):
             guess = _guess(name, parameters.get(name, {}), given, rng)
-            arguments[name] = "NONE-999" if intent == "negative" and rng.random() < 0.5 else guess
+            arguments[name] = "NONE-999" if intent == "negative" and rng.random() < 0.25 else guess
         elif numeric and intent == "negative":
             arguments[name] = type(value)(pick(rng, [-3, 0, 100_000]))
         elif numeric:
