@@ -29,22 +29,15 @@ BOUNDS: tuple[tuple[str, Callable[[float, float], bool]], ...] = (
 def judge(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:
     """The verdict on one call, from what the blocks show."""
     case: Case = {n: read(blocks, n) for n in ("call", "before", "after", "diff")}
-    case["reply"] = _json(need(blocks, "reply"))
+    case["reply"] = read(blocks, "reply") if need(blocks, "reply").startswith("{") else None
     case["world"] = "".join(need(blocks, name) for name in ("summary", "rules", "class_source"))
     case["code"] = need(blocks, "tool_source")
     case["reads"] = '"message":' not in case["code"]
-    for question in (_form, _refused_and_changed, _read_that_wrote, _no_effect, _wrongly_refused, _wrongly_accepted,
-                     _out_of_bounds, _contradiction, _other_value, _stranger, _unfiltered):  # fmt: skip
+    for question in (_form, _idle_but_changed, _no_effect, _wrongly_refused, _wrongly_accepted, _out_of_bounds,
+                     _contradiction, _other_value, _stranger, _unfiltered):  # fmt: skip
         if complaint := question(case):
             return {"analysis": complaint, "verdict": "fail", "reason": complaint}
     return {"analysis": "Reply and change fit the description.", "verdict": "pass", "reason": ""}
-
-
-def _json(text: str) -> Json:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text
 
 
 def _succeeded(case: Case) -> bool:
@@ -60,18 +53,10 @@ def _form(case: Case) -> str:
     return ""
 
 
-def _refused_and_changed(case: Case) -> str:
-    return (
-        ""
-        if _succeeded(case) or not case["diff"]
-        else f"It refuses but changed {', '.join(case['diff'])[:80]}."
-    )
-
-
-def _read_that_wrote(case: Case) -> str:
-    return (
-        f"It only reads but changed {', '.join(case['diff'])[:80]}." if case["reads"] and case["diff"] else ""
-    )
+def _idle_but_changed(case: Case) -> str:
+    what = "only reads" if case["reads"] else "refuses"
+    idle = case["reads"] or not _succeeded(case)
+    return f"It {what} but changed {', '.join(case['diff'])[:80]}." if idle and case["diff"] else ""
 
 
 def _no_effect(case: Case) -> str:

@@ -6,7 +6,7 @@ text again. They share nothing but that text, so a task that was changed on the 
 reads, or not at all.
 
 Slot types: `text` (no sentence end, no quotes), `name` (no comma either), `token` (no spaces, e.g. an e-mail
-address), `int`, `money` (two decimals), `date` (1 May 2025 ↔ 2025-05-01), `time` (09:30).
+address), `int`, `money` (two decimals), `number` (36.6), `date` (1 May 2025 ↔ 2025-05-01), `time` (09:30).
 
 This module knows no domain, and does not choose among phrases.
 """
@@ -50,6 +50,7 @@ TYPES: dict[str, SlotType] = {
     "token": SlotType(r'[^\s,;"]+?', str, str),
     "int": SlotType(r"\d+", lambda value: str(int(value)), int),
     "money": SlotType(r"\d+\.\d\d", lambda value: f"{value:.2f}", float),
+    "number": SlotType(r"\d+(?:\.\d+)?", lambda value: f"{value:.10g}", float),
     "date": SlotType(rf"\d{{1,2}} (?:{'|'.join(MONTHS)}) \d{{4}}", _say_date, _read_date),
     "time": SlotType(r"\d\d:\d\d", str, str),
 }
