@@ -17,6 +17,7 @@ VALUES = {
     "token": WORDS,
     "int": st.integers(0, 10**9),
     "money": st.integers(0, 10**9).map(lambda cents: cents / 100),
+    "number": st.integers(0, 10**6).map(lambda tenths: tenths / 10),
     "date": st.dates(date(1000, 1, 1)).map(date.isoformat),
     "time": st.tuples(st.integers(0, 23), st.integers(0, 59)).map(lambda t: f"{t[0]:02}:{t[1]:02}"),
 }
