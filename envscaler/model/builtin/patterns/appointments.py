@@ -33,6 +33,8 @@ from envscaler.model.builtin.patterns.booking import later, length
 from envscaler.model.builtin.phrase import Slots
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MOST_ROWS = 30
+"""A state has no more appointments than this."""
 
 
 class Field(Part):
@@ -236,12 +238,11 @@ class BookFirst(AppointmentGoal):
 
     phrases = (
         "Please book the earliest possible <<b>> for the <<t>> {service:name} on or after {day:date} for <<p>> "
-        "{name:name}, "
-        "no matter with which <<r>>.",
-        "The <<p>> {name:name} would like the <<t>> {service:name} as soon as possible from {day:date} on, so book the first "
-        "free slot of any <<r>>.",
-        "Find out which <<r>> can offer the <<t>> {service:name} first, counting from {day:date}, and book that slot for <<p>> "
-        "{name:name}.",
+        "{name:name}, no matter with which <<r>>.",
+        "The <<p>> {name:name} would like the <<t>> {service:name} as soon as possible from {day:date} on, so "
+        "book the first free slot of any <<r>>.",
+        "Find out which <<r>> can offer the <<t>> {service:name} first, counting from {day:date}, and book "
+        "that slot for <<p>> {name:name}.",
     )
     needs = ("find_<<p.ids>>", "find_<<t.ids>>", "find_free_slots", "book_<<b.id>>")
 
@@ -284,8 +285,8 @@ class BookAt(AppointmentGoal):
         "Please book the <<t>> {service:name} with {who:name} for <<p>> {name:name} on {day:date} at {start:time}.",
         "The <<p>> {name:name} has agreed with {who:name} on {service:name} on {day:date} at {start:time}, so please "
         "book that <<b>>.",
-        "For {name:name}, who is one of our <<p.many>>, I need the <<t>> {service:name} with {who:name} on {day:date}, starting "
-        "at {start:time}.",
+        "For {name:name}, who is one of our <<p.many>>, I need the <<t>> {service:name} with {who:name} on "
+        "{day:date}, starting at {start:time}.",
     )
     needs = ("find_<<p.ids>>", "find_<<r.ids>>", "find_<<t.ids>>", "book_<<b.id>>")
 
@@ -383,8 +384,8 @@ class MoveFirst(OneAppointment):
     """Move an appointment to the first free slot of the same practitioner from a day on."""
 
     phrases = (
-        "The <<p>> {name:name} cannot make the booked <<b>>, so move it to the first free slot of the same <<r>> on or "
-        "after {day:date}.",
+        "The <<p>> {name:name} cannot make the booked <<b>>, so move it to the first free slot of the same "
+        "<<r>> on or after {day:date}.",
         "Please move the booked <<b>> of <<p>> {name:name} to the earliest slot that the same <<r>> has free from "
         "{day:date} on.",
         "{name:name} has to postpone the booked <<b>>; take whatever the same <<r>> has free first, counting from "
@@ -524,7 +525,7 @@ class Cancel(OneAppointment):
         late = length(state["today"], row["day"]) < s.cancel_days
         due = round(row[s.fee] * s.cancel_share, 2) if late else 0.0
         item = f"Has the booked {self.v.b} of {slots['name']} been cancelled?"
-        return self.change(row, item, **{"status": "cancelled", s.fee: due})
+        return self.change(row, item, (), **{"status": "cancelled", s.fee: due})
 
 
 class CancelNext(AppointmentGoal):
@@ -600,7 +601,7 @@ class Finish(OneAppointment):
 
     status = "arrived"
     phrases = (
-        "The <<b>> of <<p>> {name:name}, who had <<arrivedwords>>, is over, so please complete it.",
+        "The <<b>> of <<p>> {name:name}, so far <<arrivedwords>>, is over, so please complete it.",
         "Please complete the <<b>> of <<p>> {name:name}, which is under way at the moment.",
     )
     needs = ("find_<<p.ids>>", "list_<<b.ids>>", "complete_<<b.id>>")
@@ -635,7 +636,7 @@ class Miss(Arrive):
             raise LookupError(f"the {self.v.b} is not today")
         due = round(row[s.fee] * s.missed_share, 2)
         item = f"Is today's {self.v.b} of {slots['name']} marked as missed?"
-        return self.change(row, item, **{"status": "missed", s.fee: due})
+        return self.change(row, item, (), **{"status": "missed", s.fee: due})
 
 
 class SetFee(Goal):
@@ -658,7 +659,7 @@ class SetFee(Goal):
     def draw(self, state: State, rng: Rng) -> Slots | None:
         slots: Slots = {"field": pick(rng, self.v.fields)}
         fee = self.service(slots, state)[self.v.s.fee]
-        return {**slots, "fee": round(fee * float(rng.choice([0.75, 0.9, 1.1, 1.2])), 2)}
+        return {**slots, "fee": round(fee * float(rng.choice([0.75, 0.9, 1.1, 1.2])), 1)}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
         v = self.v
@@ -843,7 +844,8 @@ class Appointments(Pattern):
 
     RULES = (
         RuleText(
-            "A <<r>> never has two <<b.many>> at the same time; cancelled and missed ones do not count.",
+            "<<r.a[:1]|upper>><<r.a[1:]>> never has two <<b.many>> at the same time; cancelled and missed ones "
+            "do not count.",
             """
             spans = {}
             for row in rows(after, "<<b.ids>>").values():
@@ -877,7 +879,8 @@ class Appointments(Pattern):
             """,
         ),
         RuleText(
-            "A <<p>> has at most <<s.max_open>> booked <<b.many>>, and is never expected at two at the same time.",
+            "<<p.a[:1]|upper>><<p.a[1:]>> has at most <<s.max_open>> booked <<b.many if s.max_open > 1 else "
+            "b>>, and is never expected at two at the same time.",
             """
             counts, spans = {}, {}
             for row in rows(after, "<<b.ids>>").values():
@@ -914,8 +917,8 @@ class Appointments(Pattern):
             """,
         ),
         RuleText(
-            "<<b.a[:1]|upper>><<b.a[1:]>> goes from booked to <<arrivedwords>> to <<finishedwords>>, or from booked to "
-            "missed or cancelled, and never back.",
+            "<<b.a[:1]|upper>><<b.a[1:]>> goes from booked to <<arrivedwords>> to <<finishedwords>>, or from "
+            "booked to missed or cancelled, and never back.",
             """
             steps = (("booked", "<<s.arrived>>"), ("<<s.arrived>>", "<<s.finished>>"), ("booked", "missed"),
                      ("booked", "cancelled"))
@@ -957,8 +960,8 @@ class Appointments(Pattern):
             rank=2,
         ),
         RuleText(
-            "Cancelling <<b.a>> fewer than <<s.cancel_days>> days ahead costs <<(s.cancel_share * 100)|int>> % of its "
-            "<<feewords>>, and nothing before that.",
+            "Cancelling <<b.a>> fewer than <<s.cancel_days>> days ahead costs <<(s.cancel_share * 100)|int>> % "
+            "of its <<feewords>>, and nothing before that.",
             """
             from datetime import date
 
@@ -990,7 +993,7 @@ class Appointments(Pattern):
 
     @staticmethod
     def _minutes(clock: str) -> int | None:
-        """Return the minutes from midnight to a time such as `"09:30"`, None when the text is no such time."""
+        """Return the minutes from midnight to a time such as `"09:30"`, None when it is no such time."""
         try:
             moment = time.fromisoformat(clock)
         except ValueError:
@@ -1009,7 +1012,7 @@ class Appointments(Pattern):
         return names[date.fromisoformat(day).weekday()]
 
     def _in_the_way(self, key: str, value: str, day: str, start: str, end: str, ignore: str = "") -> str | None:
-        """Return the id of a standing <<b>> with `key` = `value` that takes some of the span, None if there is none."""
+        """Return the id of a standing <<b>> of somebody that takes some of the span, or None."""
         for <<b.id>> in self.<<b.ids>>.values():
             if (
                 <<b.id>>[key] == value
@@ -1023,7 +1026,7 @@ class Appointments(Pattern):
         return None
 
     def _obstacle(self, <<r.id>>: <<r.type>>, day: str, start: int, length: int, ignore: str = "") -> str:
-        """Tell in a sentence why a <<r>> cannot take a span of a day; empty when nothing is in the way."""
+        """Tell in a sentence why <<r.a>> cannot take a span of a day; empty when nothing is in the way."""
         end = start + length
         if self._weekday(day) not in <<r.id>>["works_on"]:
             return f"{<<r.id>>['name']} does not work on {self._weekday(day)}s."
@@ -1035,7 +1038,7 @@ class Appointments(Pattern):
         return f"{<<r.id>>['name']} has {taken} at that time." if taken else ""
 
     def _free_times(self, <<r.id>>: <<r.type>>, day: str, length: int) -> list[str]:
-        """Return when on a day a <<r>> could begin something of this many minutes."""
+        """Return when on a day <<r.a>> could begin something of this many minutes."""
         first, last = self._minutes(<<r.id>>["opens"]), self._minutes(<<r.id>>["closes"])
         if not <<r.id>>["takes_bookings"] or first is None or last is None:
             return []
@@ -1080,7 +1083,7 @@ def find_<<r.ids>>(self, name: str) -> dict:
     return {"success": True, "data": sorted(matches, key=lambda <<r.id>>: <<r.id>>["name"])}
 
 def get_<<r.id>>_day(self, <<r.id>>_id: str, day: str) -> dict:
-    """Show what a <<r>> has on a day, cancelled and missed <<b.many>> left out.
+    """Show what <<r.a>> has on a day, cancelled and missed <<b.many>> left out.
 
     Args:
         <<r.id>>_id: Id of the <<r>>, e.g. <<s.prefix>>-001.
@@ -1492,7 +1495,7 @@ def set_<<t.id>>_<<s.fee>>(self, <<t.id>>_id: str, <<s.fee>>: float) -> dict:
     return {"success": True, "message": f"{<<t.id>>['name']} has a new <<feewords>>.", "data": dict(<<t.id>>)}
 
 def set_<<r.id>>_hours(self, <<r.id>>_id: str, opens: str, closes: str) -> dict:
-    """Change the hours of a <<r>>; whatever is booked has to lie within the new ones.
+    """Change the hours of <<r.a>>; whatever is booked has to lie within the new ones.
 
     Args:
         <<r.id>>_id: Id of the <<r>>.
@@ -1521,7 +1524,7 @@ def set_<<r.id>>_hours(self, <<r.id>>_id: str, opens: str, closes: str) -> dict:
     return {"success": True, "message": f"{<<r.id>>['name']} has new hours.", "data": dict(<<r.id>>)}
 
 def set_<<r.id>>_bookings(self, <<r.id>>_id: str, takes_bookings: bool) -> dict:
-    """Stop or allow new bookings with a <<r>>; what is booked already stays.
+    """Stop or allow new bookings with <<r.a>>; what is booked already stays.
 
     Args:
         <<r.id>>_id: Id of the <<r>>.
@@ -1591,7 +1594,7 @@ def set_<<r.id>>_bookings(self, <<r.id>>_id: str, takes_bookings: bool) -> dict:
         ]
         service = pick(rng, services)
         times = free_times(v, state, state[v.r.ids][who], day, service["minutes"])
-        if not times:
+        if not times or len(state[v.b.ids]) == MOST_ROWS:
             return
         at = pick(rng, times[: max(4, len(times) // 3)])
         until = clock(minutes(at) + service["minutes"])
