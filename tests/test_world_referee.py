@@ -38,7 +38,9 @@ def test_a_read_that_writes():
 
 def test_private_state_that_a_snapshot_loses():
     body = "self._seen = getattr(self, '_seen', 0) + 1\nreturn {'success': True, 'data': self._seen}"
-    assert {("not-repeatable", "error"), ("private-state", "warning")} <= kinds(tool(body))
+    keeps = "self._seen = [*getattr(self, '_seen', []), object()]\nreturn {'success': True, 'data': len(self._seen)}"
+    assert ("not-repeatable", "error") in kinds(tool(keeps))
+    assert ("not-repeatable", "error") not in kinds(tool(body))
 
 
 def test_addresses_in_replies_are_not_repeatable():

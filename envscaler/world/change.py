@@ -27,6 +27,11 @@ def copied(value: Json) -> Any:
     return marshal.loads(marshal.dumps(value))
 
 
+def shared(state: State) -> State:
+    """A copy that shares the records: those of a mirror are replaced, never changed (see `apply`)."""
+    return {name: dict(value) if isinstance(value, dict) else value for name, value in state.items()}
+
+
 def packed(value: Json) -> bytes:
     """A JSON value as bytes of this process, for `unpacked`."""
     return marshal.dumps(value)
@@ -81,6 +86,8 @@ def diff(before: State, after: State) -> Diff:
 
 
 def _compare(found: Diff, name: str, old: Any, new: Any) -> None:
+    if old is new:
+        return
     if old is not _ABSENT and new is not _ABSENT and type(old) is type(new):
         if _identical(old, new):
             return
@@ -93,6 +100,8 @@ def _compare(found: Diff, name: str, old: Any, new: Any) -> None:
 
 
 def _compare_records(found: Diff, where: str, old: Any, new: Any, *, whole: bool = False) -> None:
+    if old is new:
+        return
     if old is _ABSENT:
         found[where] = {"added": copied(new)}
     elif new is _ABSENT:

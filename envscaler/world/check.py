@@ -9,11 +9,13 @@ rows added; keys are escaped as in `change`. Everything else is a bystander and 
 does not decide whether a scenario is worth keeping (`certificate` does).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from envscaler.error import ParameterError, SandboxError
+import msgspec
+
+from envscaler.error import ParameterError
 from envscaler.schema import Call, Check, Finding, Json, Outcome, Rule, reward_of
 from envscaler.world.change import State, diff, escaped, path, records, unescaped
 from envscaler.world.sandbox import Isolation, Worker, WorkerLost, start_worker
@@ -23,8 +25,9 @@ BYSTANDERS = "bystanders"
 """The item of the guard that the library adds to every grading."""
 TIMEOUT = 2.0
 """Seconds a check may take."""
-_BATCH = 64
-"""Final states that go to a worker at a time."""
+_GLOBALS = {"check_func": {"initial_state": "initial"}, "invariant": {}}
+"""Held values that a function of each kind finds as globals."""
+T = TypeVar("T")
 
 
 def grade(
@@ -62,34 +65,35 @@ def grade_all(
 ) -> list[list[Outcome]]:
     """`grade` for many final states of one initial state, in one worker."""
     graded: list[list[Outcome]] = []
-    for start in range(0, len(final_states), _BATCH):
-        batch = final_states[start : start + _BATCH]
-        jury = Jury(initial_state, batch, timeout=timeout, isolation=isolation)
-        with jury:
-            columns = [jury.ask(check) for check in checks]
+    for batch in _batches(final_states, initial_state):
+        values = {"initial": initial_state, **{str(place): final for place, final in enumerate(batch)}}
+        runs = [[str(place)] for place in range(len(batch))]
+        with Jury(values, runs, timeout=timeout, isolation=isolation) as jury:
+            columns = jury.ask("check_func", [check.source for check in checks])
         for place, final in enumerate(batch):
-            graded.append(
-                [column[place] for column in columns] + [bystanders(initial_state, final, may_change)]
-            )
+            outcomes = [_outcome(check, column[place]) for check, column in zip(checks, columns, strict=True)]
+            graded.append([*outcomes, bystanders(initial_state, final, may_change)])
     return graded
 
 
+def _batches(states: Sequence[T], example: State) -> Iterator[Sequence[T]]:
+    """What goes to one worker at a time: fewer of larger states, for its memory is limited."""
+    size = len(msgspec.json.encode(example)) if len(states) > 1 else 1
+    most = max(1, min(64, 16 * 2**20 // size))
+    return (states[start : start + most] for start in range(0, len(states), most))
+
+
+def _outcome(check: Check, answer: dict[str, Any]) -> Outcome:
+    return Outcome(item=check.item, kind=check.kind, passed=answer["passed"], note=answer["note"])
+
+
 class Jury:
-    """A worker that holds one initial and some final states and is asked one check after another."""
+    """A worker that holds some values and is asked to run functions on them; it outlives none of its questions."""
 
     def __init__(
-        self,
-        initial: State,
-        finals: Sequence[State],
-        *,
-        timeout: float = TIMEOUT,
-        isolation: Isolation = "auto",
+        self, values: dict[str, Json], runs: list[list[str]], *, timeout: float, isolation: Isolation
     ) -> None:
-        self._values: dict[str, Json] = {
-            "initial": initial,
-            **{str(i): final for i, final in enumerate(finals)},
-        }
-        self._runs = [[str(place)] for place in range(len(finals))]
+        self._values, self._runs = values, runs
         self._timeout, self._isolation = timeout, isolation
         self._worker: Worker | None = None
 
@@ -100,60 +104,59 @@ class Jury:
         if self._worker is not None:
             self._worker.close()
 
-    def ask(self, check: Check) -> list[Outcome]:
-        """What one check says of each final state."""
+    def ask(self, entry: str, sources: list[str]) -> list[list[dict[str, Any]]]:
+        """`{"passed": bool | None, "note": str}` for each source, a function named `entry`, and each run."""
         try:
-            answers = self._judge(check.source, self._runs)
+            # Together they are given what one may take: checks take far less, and one that hangs is found apart.
+            return self._judge(entry, sources, self._runs)
+        except WorkerLost:
+            return [self._of_one(entry, source) for source in sources]
+
+    def _of_one(self, entry: str, source: str) -> list[dict[str, Any]]:
+        try:
+            return self._judge(entry, [source], self._runs)[0]
         except WorkerLost as lost:
-            answers = [self._alone(check.source, run, lost) for run in self._runs]
-        return [
-            Outcome(item=check.item, kind=check.kind, passed=a["passed"], note=a["note"]) for a in answers
-        ]
+            # One state may have hung a check that is fine on the others.
+            return [self._alone(entry, source, run, lost) for run in self._runs]
 
-    def _alone(self, source: str, run: list[str], lost: WorkerLost) -> dict[str, Any]:
-        # One state may have hung a check that is fine on the others.
-        if len(self._runs) == 1:
-            return _broken(lost)
+    def _alone(self, entry: str, source: str, run: list[str], lost: WorkerLost) -> dict[str, Any]:
         try:
-            return self._judge(source, [run])[0]
+            if len(self._runs) > 1:
+                return self._judge(entry, [source], [run])[0][0]
         except WorkerLost as again:
-            return _broken(again)
+            lost = again
+        return {"passed": None, "note": f"did not finish: {lost}"}
 
-    def _judge(self, source: str, runs: list[list[str]]) -> list[dict[str, Any]]:
+    def _judge(self, entry: str, sources: list[str], runs: list[list[str]]) -> list[list[dict[str, Any]]]:
+        if not sources:
+            return []
+        fields = {"sources": sources, "entry": entry, "runs": runs, "globals": _GLOBALS[entry]}
+        answer = _must(self._ready().ask("judge", timeout=self._timeout, **fields))
+        columns = answer.get("answers")
+        if not isinstance(columns, list) or [len(c) for c in columns if isinstance(c, list)] != [
+            len(runs)
+        ] * len(sources):
+            raise WorkerLost("crash", "the worker answered for another number of states")
+        return [[_clean(one) for one in column] for column in columns]
+
+    def _ready(self) -> Worker:
         if self._worker is None or not self._worker.alive:
             self._worker = start_worker(self._isolation)
             for name, value in self._values.items():
-                self._worker.ask("hold", timeout=30.0, values={name: value})
-        return judged(
-            self._worker, source, "check_func", runs, {"initial_state": "initial"}, timeout=self._timeout
-        )
+                _must(self._worker.ask("hold", timeout=30.0, values={name: value}))
+        return self._worker
 
 
-def judged(
-    worker: Worker, source: str, entry: str, runs: list[list[str]], names: dict[str, str], *, timeout: float
-) -> list[dict[str, Any]]:
-    """Have a worker run one function on held values; `{"passed": bool | None, "note": str}` a run.
-
-    Raises:
-        WorkerLost: it hung or died.
-    """
-    answer = worker.ask("judge", timeout=timeout, source=source, entry=entry, runs=runs, globals=names)
+def _must(answer: dict[str, Any]) -> dict[str, Any]:
     if not answer["ok"]:
-        raise WorkerLost("crash", f"the check broke its worker: {answer['error'].get('message', '')}")
-    answers = answer["answers"]
-    if not isinstance(answers, list) or len(answers) != len(runs):
-        raise WorkerLost("crash", "the worker answered for another number of states")
-    return [_clean(one) for one in answers]
+        raise WorkerLost("crash", f"the check broke its worker: {str(answer.get('error'))[:200]}")
+    return answer
 
 
 def _clean(answer: Any) -> dict[str, Any]:
     passed = answer.get("passed") if isinstance(answer, dict) else None
     note = str(answer.get("note", ""))[:500] if isinstance(answer, dict) else "no answer"
     return {"passed": passed if isinstance(passed, bool) else None, "note": note}
-
-
-def _broken(lost: WorkerLost) -> dict[str, Any]:
-    return {"passed": None, "note": f"did not finish: {lost}"}
 
 
 # Bystanders
@@ -276,50 +279,27 @@ def all_broken_invariants(
         timeout: seconds an invariant may take on one change.
         isolation: where invariants run.
     """
-    found: list[list[Finding]] = [[] for _ in changes]
     sources = [rule for rule in rules if rule.invariant]
     if not sources or not changes:
-        return found
-    worker: Worker | None = None
-    try:
-        for place, change in enumerate(changes):
-            for rule in sources:
-                if worker is None or not worker.alive:
-                    worker = start_worker(isolation)
-                    held = -1
-                if held != place:
-                    _hold_change(worker, change)
-                    held = place
-                finding = _breach(worker, rule, timeout)
-                found[place] += [finding] if finding else []
-    finally:
-        if worker is not None:
-            worker.close()
+        return [[] for _ in changes]
+    found: list[list[Finding]] = []
+    for batch in _batches(changes, changes[0][1]):
+        values: dict[str, Json] = {}
+        for place, (before, after, call) in enumerate(batch):
+            told = call.model_dump(mode="json") if isinstance(call, Call) else call and dict(call)
+            values |= {f"{place} before": before, f"{place} after": after, f"{place} call": told}
+        runs = [[f"{place} {part}" for part in ("before", "after", "call")] for place in range(len(batch))]
+        with Jury(values, runs, timeout=timeout, isolation=isolation) as jury:
+            columns = jury.ask("invariant", [rule.invariant or "" for rule in sources])
+        found += [_breaches(sources, [column[place] for column in columns]) for place in range(len(batch))]
     return found
 
 
-def _hold_change(
-    worker: Worker, change: tuple[State | None, State, Mapping[str, Json] | Call | None]
-) -> None:
-    before, after, call = change
-    told = (
-        call.model_dump(mode="json") if isinstance(call, Call) else dict(call) if call is not None else None
-    )
-    for name, value in (("before", before), ("after", after), ("call", told)):
-        try:
-            worker.ask("hold", timeout=30.0, values={name: value})
-        except WorkerLost as lost:
-            raise SandboxError(f"A state could not be handed to a worker: {lost}.") from None
+def _breaches(rules: Sequence[Rule], answers: Sequence[dict[str, Any]]) -> list[Finding]:
+    return [_breach(rule, a) for rule, a in zip(rules, answers, strict=True) if a["passed"] is not True]
 
 
-def _breach(worker: Worker, rule: Rule, timeout: float) -> Finding | None:
-    source = rule.invariant or ""
-    try:
-        answer = judged(worker, source, "invariant", [["before", "after", "call"]], {}, timeout=timeout)[0]
-    except WorkerLost as lost:
-        answer = _broken(lost)
-    if answer["passed"] is True:
-        return None
+def _breach(rule: Rule, answer: dict[str, Any]) -> Finding:
     if answer["passed"] is False:
         return Finding(kind="invariant", severity="error", where="rules", message=f"Broken rule: {rule.text}")
     return Finding(

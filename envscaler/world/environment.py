@@ -25,7 +25,7 @@ from envscaler.schema import Json, Outcome, Scenario, Skeleton
 from envscaler.world import clock
 from envscaler.world.action import read_action
 from envscaler.world.arguments import ArgumentsOf, nearest
-from envscaler.world.change import Diff, State, copied, diff, packed, unpacked
+from envscaler.world.change import Diff, State, copied, diff, packed, shared, unpacked
 from envscaler.world.check import RewardMode, grade, reward
 from envscaler.world.live import Live, ToolRaised
 from envscaler.world.sandbox import Isolation, WorkerLost
@@ -134,7 +134,7 @@ class Environment:
         self._diff, self._faults = {}, []
         message = read_action(action)
         # One call brings its own diff; those of several would have to be merged, so the states are compared.
-        before = copied(self._live.state) if len(message.calls) > 1 else None
+        before = shared(self._live.state) if len(message.calls) > 1 else None
         observation = [
             {
                 "role": "tool",
@@ -144,7 +144,7 @@ class Environment:
             for c in message.calls
         ]
         if before is not None:
-            self._diff = diff(before, self._live.state)
+            self._diff = self._shown(diff(before, self._live.state))
         terminated = message.says_done and not self._conversation
         truncated = not terminated and self._steps >= self._max_steps
         return self._result(observation, terminated=terminated, truncated=truncated)
@@ -186,15 +186,15 @@ class Environment:
 
     @property
     def state(self) -> State:
-        """The state, a fresh copy."""
+        """The state, a fresh copy; private attributes are none of it, unless it was given with them."""
         self._begin()
-        return copied(self._live.state)
+        return copied(self._shown(self._live.state))
 
     @property
     def initial_state(self) -> State:
         """The state at reset, a fresh copy; it has what the class adds to the state it was given."""
         self._begin()
-        return copied(self._initial)
+        return copied(self._shown(self._initial or {}))
 
     @property
     def diff(self) -> Diff:
@@ -205,6 +205,10 @@ class Environment:
     def faults(self) -> list[dict[str, Json]]:
         """What went wrong in the environment, not in the agent, during the last step or call."""
         return copied(self._faults)
+
+    def _shown(self, named: dict[str, Json]) -> dict[str, Json]:
+        """A state or a diff without private attributes."""
+        return {k: v for k, v in named.items() if k[:1] != "_" or k.partition("/")[0] in self._given}
 
     # Going back, and splitting
 
@@ -238,7 +242,7 @@ class Environment:
             start=self._live.start,
         )
         self._begin()
-        other._initial, other._begun = copied(self._initial), True
+        other._initial, other._begun = self._initial, True
         other.restore(self.snapshot())
         return other
 
@@ -275,12 +279,13 @@ class Environment:
 
     def _run(self, name: str, arguments: dict[str, Any]) -> Json:
         try:
-            reply, self._diff = self._live.call(name, arguments)
+            reply, changed = self._live.call(name, arguments)
         except ToolRaised as raised:
             self._fault("raised", name, error=str(raised), line=raised.line)
             return _refusal(f"{name} failed inside the environment ({raised}); nothing was changed.")
         except WorkerLost as lost:
             return self._lose(name, lost)
+        self._diff = self._shown(changed)
         return reply
 
     def _lose(self, name: str, lost: WorkerLost) -> Json:
@@ -311,9 +316,9 @@ class Environment:
             return
         if self._initial is None:
             self._live.load(self._given)
-            self._initial = copied(self._live.state)
+            self._initial = shared(self._live.state)
         else:
-            self._live.go_to(copied(self._initial))
+            self._live.go_to(shared(self._initial))
         self._begun = True
 
     # The end
@@ -334,7 +339,7 @@ class Environment:
         self._ended = True
         self._live.drop()
         outcomes = self._grade()
-        info.update(outcomes=outcomes, final_state=copied(self._live.state))
+        info.update(outcomes=outcomes, final_state=self.state)
         return observation, self._pay(outcomes, truncated), terminated, truncated, info
 
     def _grade(self) -> list[Outcome]:
@@ -342,8 +347,8 @@ class Environment:
             return []
         return grade(
             self._scenario.checks,
-            self._initial or {},
-            self._live.state,
+            self._shown(self._initial or {}),
+            self._shown(self._live.state),
             self._scenario.may_change,
             timeout=self._timeout,
             isolation=self._isolation,

@@ -82,8 +82,8 @@ def _lint_class(node: ast.ClassDef) -> Iterator[Finding]:
                 "state on the class is not part of the state; set it in __init__.",
             )
     for name, line in _private_state(node):
-        message = f"{name} is not part of the state; snapshots lose it."
-        yield _finding("private-state", "warning", line, message)
+        message = f"{name} is not part of the state that is seen and graded."
+        yield _finding("private-state", "note", line, message)
     names = [f.name for f in node.body if isinstance(f, Function)]
     for function in (f for f in node.body if isinstance(f, Function)):
         if names.count(function.name) > 1:

@@ -9,7 +9,7 @@ from typing import Any
 
 from envscaler.error import EnvironmentLost, SourceError
 from envscaler.schema import Json, Skeleton
-from envscaler.world.change import Diff, State, apply
+from envscaler.world.change import Diff, State, apply, shared
 from envscaler.world.sandbox import Isolation, Worker, WorkerLost, start_worker
 from envscaler.world.source import parse_class
 
@@ -49,7 +49,9 @@ class Live:
             SourceError: the class cannot be loaded with it.
         """
         self.go_to(state)
-        self._worker, self.state = self._loaded(state)
+        self._worker, own = self._loaded(state)
+        # What the class made of the state, where that differs from what it was given.
+        self.state = shared({**state, **own})
 
     def go_to(self, state: State, *, calls: int = 0, slept: float = 0.0) -> None:
         """Stand at another moment; a worker is loaded when the next call needs one."""

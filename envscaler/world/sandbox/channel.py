@@ -75,8 +75,9 @@ class Worker:
             WorkerLost: it gave none, in time and in form; it is ended.
             SandboxError: the request itself is too large to send, or its source may not run here.
         """
-        if self._rule is not None and "source" in fields:
-            self._rule(fields["source"])
+        if self._rule is not None:
+            for source in [*fields.get("sources", []), *([fields["source"]] if "source" in fields else [])]:
+                self._rule(source)
         if not self._alive:
             raise WorkerLost("crash", "the worker has ended")
         self._count += 1

@@ -135,7 +135,7 @@ class _Pool:
 
     def _try_seal(self) -> str:
         if not seal.available():
-            return "the seal is made for x86-64 Linux"
+            return "the seal is made for Linux on x86-64 and aarch64"
         try:
             worker = self.forked(sealed=True)
         except SandboxError as error:

@@ -1,22 +1,21 @@
 """What changed in an environment's state, found cheaply, inside the worker.
 
-An environment's state is its public instance attributes, as JSON. `Tracker` keeps every attribute as bytes;
-after a call one pass over the bytes tells which attributes changed, and only inside those are records
-compared. The same bytes put everything back when a call fails. Standard library only, for the worker; the
-parent keeps its own mirror of the state and applies the patches that this module writes. It does not judge
-whether a change was right.
+An environment's state is its instance attributes, as JSON; the parent shows the public ones. `Tracker` keeps
+every attribute as bytes; after a call one pass over the bytes tells which attributes changed, and only inside
+those are records compared. The same bytes put everything back when a call fails. Standard library only, for
+the worker; the parent keeps its own mirror of the state and applies the patches that this module writes. It
+does not judge whether a change was right.
 """
 
 import json
 import marshal
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 LOSES = frozenset({"init_config", "initial_state"})
 """Attributes that would keep a second copy of the state; taken off unless the state names them."""
-
-Patch = dict[str, Any]
-"""{"set": {attribute: value}, "gone": [attribute], "records": {attribute: {"set": {key: value}, "drop": [key]}}}"""
 
 # Bound here, before generated code could put something else in their place.
 _dumps, _loads = marshal.dumps, marshal.loads
@@ -60,15 +59,15 @@ def pack(value: Any) -> bytes:
 unpack: Callable[[bytes], Any] = _loads
 
 
-def attributes(instance: object, named: frozenset[str]) -> dict[str, Any]:
-    """The state: public instance attributes, slots included, and private ones that the given state names."""
+def attributes(instance: object) -> dict[str, Any]:
+    """The instance's attributes, slots included."""
     found = dict(getattr(instance, "__dict__", {}))
     for kind in type(instance).__mro__:
         slots = kind.__dict__.get("__slots__", ())
         for slot in (slots,) if isinstance(slots, str) else slots:
             if hasattr(instance, slot):
                 found[slot] = getattr(instance, slot)
-    return {name: value for name, value in found.items() if not name.startswith("_") or name in named}
+    return found
 
 
 class Kept:
@@ -102,51 +101,74 @@ def quick(value: Any) -> bytes:
 
 
 class Tracker:
-    """Follows the state of one instance from call to call."""
+    """Follows the attributes of one instance from call to call: the state, and private ones as long as JSON can
+    hold them, so that a restored environment has them too."""
 
     def __init__(self, instance: object, named: frozenset[str]) -> None:
         self._instance = instance
         self._named = named
+        self._lost: set[str] = set()
         self._kept: dict[str, Kept] = {}
         self._fresh: dict[str, Kept] = {}
         self._unsettled: set[str] = set()
         for name, value in self.state().items():
-            self._kept[name] = self._keep(name, value)
+            if (made := self._tried(name, Kept, value)) is not None:
+                self._kept[name] = made
 
     def state(self) -> dict[str, Any]:
-        """The live state, not a copy."""
-        return attributes(self._instance, self._named)
+        """The live attributes that are followed, not a copy."""
+        found = attributes(self._instance)
+        return {k: v for k, v in found.items() if k not in self._lost} if self._lost else found
 
-    @staticmethod
-    def _keep(name: str, value: Any) -> Kept:
+    def _tried(self, name: str, work: Callable[..., T], *given: Any) -> T | None:
+        """What `work` makes of what it is given; None for a private attribute that JSON cannot hold.
+
+        Such an attribute is followed no longer.
+
+        Raises:
+            NotJson: a public attribute holds what JSON cannot; the message names it.
+        """
         try:
-            return Kept(value)
+            return work(*given)
         except (NotJson, ValueError, RecursionError) as error:
+            if name.startswith("_") and name not in self._named:
+                self._lost.add(name)
+                return None
             raise NotJson(f"the attribute {name} holds what JSON cannot: {error}") from None
 
-    def json(self) -> bytes:
-        """The JSON of the state.
+    def json(self, besides: dict[str, bytes]) -> bytes:
+        """The JSON of the state, less the attributes whose quick bytes are as in `besides`.
 
         Raises:
             NotJson: an attribute holds what JSON cannot; the message names it.
         """
         parts = []
         for name, value in self.state().items():
-            try:
-                parts.append(b"%s:%s" % (encode(name), encode(value)))
-            except NotJson as error:
-                raise NotJson(f"the attribute {name} holds what JSON cannot: {error}") from None
+            known = self._kept[name].quick
+            if known and besides.get(name) == known:
+                continue
+            written = self._tried(name, encode, value)
+            if written is not None:
+                parts.append(b"%s:%s" % (encode(name), written))
+            else:
+                del self._kept[name]
         return b"{%s}" % b",".join(parts)
 
     def patch(self) -> bytes:
-        """What changed since the last `commit`, as the JSON of a patch of the parent's mirror."""
+        """What changed since the last `commit`, as the JSON of a patch of the parent's mirror.
+
+        Raises:
+            NotJson: an attribute holds what JSON cannot; the message names it.
+        """
         live, patch = self.state(), Changes()
         self._fresh = {}
         for name, value in live.items():
             kept = self._kept.get(name)
             if kept is None or not kept.quick or quick(value) != kept.quick:
-                self._fresh[name] = patch.compare(name, kept, value)
-        patch.gone = [name for name in self._kept if name not in live]
+                fresh = self._tried(name, patch.compare, name, kept, value)
+                if fresh is not None:
+                    self._fresh[name] = fresh
+        patch.gone = [name for name in self._kept if name not in live or name in self._lost]
         return patch.json()
 
     def commit(self) -> None:
@@ -176,11 +198,14 @@ class Tracker:
 
 
 class Changes:
-    """A patch in the making."""
+    """A patch in the making, every part of it JSON already:
+
+    {"set": {attribute: value}, "gone": [attribute], "records": {attribute: {"set": {key: value}, "drop": [key]}}}
+    """
 
     def __init__(self) -> None:
-        self._set: dict[str, Any] = {}
-        self._records: dict[str, Any] = {}
+        self._set: list[bytes] = []
+        self._records: list[bytes] = []
         self.gone: list[str] = []
 
     def compare(self, name: str, kept: Kept | None, value: Any) -> Kept:
@@ -189,34 +214,32 @@ class Changes:
         Raises:
             NotJson: it holds what JSON cannot.
         """
-        try:
-            fresh = Kept(value)
-            if kept is None or kept.records is None or fresh.records is None:
-                if kept is None or kept.records is not fresh.records or kept.whole != fresh.whole:
-                    self._set[name] = value
-            elif kept.records != fresh.records or list(kept.records) != list(fresh.records):
-                self._table(name, kept.records, fresh.records, value)
-        except (NotJson, ValueError, RecursionError) as error:
-            raise NotJson(f"the attribute {name} holds what JSON cannot: {error}") from None
+        fresh = Kept(value)
+        if kept is None or kept.records is None or fresh.records is None:
+            if kept is None or kept.records is not fresh.records or kept.whole != fresh.whole:
+                self._set.append(_entry(name, encode(value)))
+        elif kept.records != fresh.records or list(kept.records) != list(fresh.records):
+            self._table(name, kept.records, fresh.records, value)
         return fresh
 
     def _table(self, name: str, old: dict[Any, bytes], new: dict[Any, bytes], value: dict[Any, Any]) -> None:
-        changed = {key: value[key] for key, record in new.items() if old.get(key) != record}
         if list(new) != [key for key in old if key in new] + [key for key in new if key not in old]:
             # The order of the records changed too, which only the whole table can say.
-            self._set[name] = value
+            self._set.append(_entry(name, encode(value)))
             return
+        changed = {key: value[key] for key, record in new.items() if old.get(key) != record}
         drop = [key_text(key) for key in old if key not in new]
-        self._records[name] = {"set": changed, "drop": drop}
+        self._records.append(_entry(name, encode({"set": changed, "drop": drop})))
 
     def json(self) -> bytes:
-        """The JSON of the patch.
+        """The JSON of the patch."""
+        parts = {"set": self._set, "records": self._records}
+        made = [_entry(name, b"{%s}" % b",".join(part)) for name, part in parts.items() if part]
+        return b"{%s}" % b",".join([*made, *([_entry("gone", encode(self.gone))] if self.gone else [])])
 
-        Raises:
-            NotJson: it holds what JSON cannot.
-        """
-        made: Patch = {"set": self._set, "records": self._records, "gone": self.gone}
-        return encode({key: value for key, value in made.items() if value})
+
+def _entry(name: str, written: bytes) -> bytes:
+    return b"%s:%s" % (encode(name), written)
 
 
 def key_text(key: Any) -> str:

@@ -50,7 +50,11 @@ def _covered(wanted: set[str]) -> bool:
     if _known.coming is None:
         _known.coming = (source for voucher in vouchers for source in voucher())
     while not wanted <= _known.shapes:
-        written = next(_known.coming, None)
+        try:
+            written = next(_known.coming, None)
+        except BaseException:
+            _known.coming = None  # one that broke off would pass for one that had no more to say
+            raise
         if written is None:
             return False
         _known.shapes.update(shapes(written))

@@ -172,6 +172,7 @@ class Worker:
         kind = space.globals.get(request["class_name"])
         if not isinstance(kind, type):
             raise TypeError(f"the source has no class {request['class_name']}")
+        given = {name: quick(value) for name, value in state.items()}
         values = {k: with_keys(v, key_types.get(k, [])) for k, v in state.items()}
         self._instance = instance = construct(kind, values)
         for name in LOSES & set(getattr(instance, "__dict__", {})) - set(values):
@@ -182,7 +183,7 @@ class Worker:
             setattr(instance, name, as_before(getattr(instance, name, None), value))
         self._tools = frozenset(request["tools"])
         self._tracker = Tracker(instance, frozenset(values))
-        return b'"state":%s}' % self._tracker.json()
+        return b'"state":%s}' % self._tracker.json(besides=given)
 
     def _do_call(self, request: dict[str, Any]) -> bytes:
         name = request["tool"]
@@ -207,17 +208,20 @@ class Worker:
         return b'"held":true}'
 
     def _do_judge(self, request: dict[str, Any]) -> bytes:
-        return b'"answers":%s}' % encode([self._judge(request, names) for names in request["runs"]])
+        sources, runs = request["sources"], request["runs"]
+        return b'"answers":%s}' % encode(
+            [[self._judge(request, s, names) for names in runs] for s in sources]
+        )
 
-    def _judge(self, request: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    def _judge(self, request: dict[str, Any], source: str, names: list[str]) -> dict[str, Any]:
         # Every run gets its own names and its own copies: no check sees what another one did.
         self._position.move(0, 0, 0.0)
         space = Space(self._position)
         try:
             for name, held in request["globals"].items():
-                if name in request["source"]:
+                if name in source:
                     space.globals[name] = self._held[held].fresh()
-            space.run(request["source"])
+            space.run(source)
             passed = entry(space.globals, request["entry"])(*(self._held[name].fresh() for name in names))
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is a fact about that check
             told = described(error)
