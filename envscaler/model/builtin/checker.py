@@ -16,7 +16,6 @@ from envscaler.model.builtin.pattern import Rng
 from envscaler.model.builtin.recall import need, read
 
 Blocks = Mapping[str, str]
-Json = Any
 Case = dict[str, Any]
 
 BOUNDS: tuple[tuple[str, Callable[[float, float], bool]], ...] = (
@@ -67,7 +66,7 @@ def _no_effect(case: Case) -> str:
     return "It reports a change, but nothing changed." if idle else ""
 
 
-def _rows(state: Json) -> dict[str, dict[str, Any]]:
+def _rows(state: Any) -> dict[str, dict[str, Any]]:
     tables = [table for table in state.values() if isinstance(table, dict)]
     return {key: row for table in tables for key, row in table.items() if isinstance(row, dict)}
 
@@ -98,7 +97,7 @@ def _wrongly_accepted(case: Case) -> str:
             or _not_listed(said, name, value, rows)
         ):
             return f"It accepted {value!r} as {name}."
-        elif "not in the past" in said and value < today and value not in str(rows.get(_first_id(case))):
+        elif "not in the past" in said and value < today and not _kept(case, value):
             return f"It accepted {name} {value}, which lies in the past."
         elif complaint := _wrong_state(case, said, rows.get(value, {})):
             return f"It accepted {value}: {complaint}"
@@ -118,8 +117,10 @@ def _not_listed(said: str, name: str, value: str, rows: Mapping[str, Mapping[str
     return value not in values and bool(values & {str(row.get(name)) for row in rows.values()})
 
 
-def _first_id(case: Case) -> str:
-    return str(next((v for k, v in case["call"]["arguments"].items() if k.endswith("_id")), ""))
+def _kept(case: Case, value: str) -> bool:
+    return any(
+        value in _rows(case["before"]).get(str(v), {}).values() for v in case["call"]["arguments"].values()
+    )
 
 
 def _wrong_state(case: Case, said: str, row: dict[str, Any]) -> str:
@@ -153,15 +154,11 @@ def _contradiction(case: Case) -> str:
     data = case["reply"].get("data")
     rows = _rows(case["after"])
     for record in data if isinstance(data, list) else [data]:
-        key = (
-            next((v for k, v in record.items() if k.endswith("_id")), None)
-            if isinstance(record, dict)
-            else None
-        )
-        row = rows.get(key, {}) if isinstance(key, str) else {}
+        record = record if isinstance(record, dict) else {}
+        row = rows.get(str(next((v for k, v in record.items() if k.endswith("_id")), "")), {})
         wrong = [name for name in row if name in record and record[name] != row[name]]
         if wrong:
-            return f"The reply says {wrong[0]} {record[wrong[0]]!r} of {key}, the state {row[wrong[0]]!r}."
+            return f"The reply says {wrong[0]} {record[wrong[0]]!r}, the state {row[wrong[0]]!r}."
     return ""
 
 
