@@ -5,6 +5,8 @@ from datetime import date
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+from pydantic import model_validator
+
 from envscaler.model.builtin import names
 from envscaler.model.builtin.pattern import (
     Added,
@@ -119,6 +121,14 @@ class AppointmentSettings(Settings):
     staff: int = 2
     """Practitioners of each field."""
 
+    @model_validator(mode="after")
+    def _begins_on_slots(self) -> "AppointmentSettings":
+        takes = [pair[0] for of in self.field.services.values() for pair in of.values()]
+        ends = [minutes(clock) for pair in self.hours for clock in pair]
+        if any(value % self.slot for value in takes + ends):
+            raise ValueError(f"hours and durations: expected full {self.slot} minutes")
+        return self
+
 
 def minutes(clock: str) -> int:
     """Minutes since midnight."""
@@ -192,6 +202,15 @@ class AppointmentGoal(Goal):
         allowed = extra is None or not service[extra.name] or person[extra.flag]
         return person["status"] == "active" and len(booked) < v.s.max_open and bool(allowed)
 
+    def wish(self, state: State, rng: Rng) -> tuple[dict[str, Any], dict[str, Any]]:
+        """A person and a service that this person may book now; raises `LookupError` when there is none."""
+        people, services = (list(state[noun.ids].values()) for noun in (self.v.p, self.v.t))
+        service = pick(rng, services)
+        for person in shuffled(rng, people):
+            if self.may_come(state, person, service):
+                return person, service
+        raise LookupError(f"nobody may have {service['name']}")
+
     def elsewhere(self, state: State, person: str, day: str, start: str, end: str, ignore: str = "") -> bool:
         """Whether the person has another appointment at that time."""
         rows = state[self.v.b.ids].items()
@@ -247,8 +266,7 @@ class BookFirst(AppointmentGoal):
     needs = ("find_<<p.ids>>", "find_<<t.ids>>", "find_free_slots", "book_<<b.id>>")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        person = pick(rng, list(state[self.v.p.ids].values()))
-        service = pick(rng, list(state[self.v.t.ids].values()))
+        person, service = self.wish(state, rng)
         return {"name": person["name"], "service": service["name"], "day": self.day_ahead(state, rng)}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
@@ -291,13 +309,15 @@ class BookAt(AppointmentGoal):
     needs = ("find_<<p.ids>>", "find_<<r.ids>>", "find_<<t.ids>>", "book_<<b.id>>")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        person = pick(rng, list(state[self.v.p.ids].values()))
-        service = pick(rng, list(state[self.v.t.ids].values()))
-        who = pick(rng, self.able(state, service))
-        day = self.day_ahead(state, rng)
-        times = free_times(self.v, state, who, day, service["minutes"])
-        slots = {"name": person["name"], "service": service["name"], "who": who["name"], "day": day}
-        return {**slots, "start": pick(rng, times)} if times else None
+        person, service = self.wish(state, rng)
+        for who in shuffled(rng, self.able(state, service)):
+            for _ in range(4):
+                day = self.day_ahead(state, rng)
+                times = free_times(self.v, state, who, day, service["minutes"])
+                slots = {"name": person["name"], "service": service["name"], "who": who["name"], "day": day}
+                if times:
+                    return {**slots, "start": pick(rng, times)}
+        return None
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
         v = self.v
@@ -578,8 +598,9 @@ class Arrive(OneAppointment):
     )
     needs = ("find_<<p.ids>>", "list_<<b.ids>>", "<<s.arrive>>_<<b.id>>")
 
-    def candidates(self, state: State, rng: Rng) -> list[tuple[dict[str, Any], str]]:
-        return [pair for pair in super().candidates(state, rng) if pair[0]["day"] == state["today"]]
+    def rows(self, state: State) -> list[dict[str, Any]]:
+        """Those of today; a list that is in the order of days shows them first."""
+        return [b for b in super().rows(state) if b["day"] == state["today"]]
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         rows = self.candidates(state, rng)
@@ -590,8 +611,6 @@ class Arrive(OneAppointment):
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         row = self.appointment(slots, state)
-        if row["day"] != state["today"]:
-            raise LookupError(f"the {self.v.b} is not today")
         item = f"Is today's {self.v.b} of {slots['name']} marked as {self.v.s.arrived.replace('_', ' ')}?"
         return self.change(row, item, status=self.v.s.arrived)
 
@@ -632,8 +651,6 @@ class Miss(Arrive):
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         row, s = self.appointment(slots, state), self.v.s
-        if row["day"] != state["today"]:
-            raise LookupError(f"the {self.v.b} is not today")
         due = round(row[s.fee] * s.missed_share, 2)
         item = f"Is today's {self.v.b} of {slots['name']} marked as missed?"
         return self.change(row, item, (), **{"status": "missed", s.fee: due})
@@ -693,8 +710,8 @@ class SetHours(Goal):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         who = pick(rng, list(state[self.v.r.ids].values()))
-        opens = minutes(who["opens"]) + 30 * int(rng.integers(-1, 2))
-        closes = minutes(who["closes"]) + 30 * int(rng.integers(-1, 3))
+        opens = minutes(who["opens"]) + self.v.s.slot * int(rng.integers(-3, 2))
+        closes = minutes(who["closes"]) + self.v.s.slot * int(rng.integers(-1, 4))
         return {"who": who["name"], "opens": clock(opens), "closes": clock(closes)}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
@@ -1547,7 +1564,7 @@ def set_<<r.id>>_bookings(self, <<r.id>>_id: str, takes_bookings: bool) -> dict:
         self._staff(v, state, rng)
         self._services(v, state)
         for key in shuffled(rng, list(state[v.r.ids])):
-            for days in (-6, -2, 0, 0, *(int(n) for n in rng.integers(1, 12, size=4))):
+            for days in (-6, -2, 0, 0, *(int(n) for n in rng.integers(1, 12, size=3))):
                 self._appointment(v, state, rng, key, later(state["today"], days))
         if rng.random() < 0.5:
             state[v.r.ids][pick(rng, list(state[v.r.ids]))]["takes_bookings"] = False
@@ -1633,7 +1650,7 @@ def set_<<r.id>>_bookings(self, <<r.id>>_id: str, takes_bookings: bool) -> dict:
         key, only_for = f"{v.p.id}_id", v.s.restricted
         rows = list(state[v.b.ids].values())
         for most in range(v.s.max_open):
-            for person in shuffled(rng, list(state[v.p.ids])):
+            for person in shuffled(rng, sorted(state[v.p.ids])[:-3]):  # some have nothing booked
                 row = state[v.p.ids][person]
                 booked = sum(b[key] == person and b["status"] in ("booked", v.s.arrived) for b in rows)
                 allowed = only_for is None or not service[only_for.name] or row[only_for.flag]

@@ -135,11 +135,14 @@ class LogGoal(Goal):
         """The entries of both, the newest first."""
         return rows_of(self.v, state, *self.keys(slots, state).values())
 
+    def active(self, state: State) -> list[dict[str, Any]]:
+        """The people who are active."""
+        return [p for p in state[self.v.p.ids].values() if p["status"] == "active"]
+
     def somebody(self, state: State, rng: Rng) -> Slots:
         """A person who is active and a measure of which there are entries."""
         v = self.v
-        people = [p for p in state[v.p.ids].values() if p["status"] == "active"]
-        person = pick(rng, people)
+        person = pick(rng, self.active(state))
         rows = rows_of(v, state, person[f"{v.p.id}_id"])
         if not rows:
             raise LookupError(f"{person['name']} has no {v.e.many}")
@@ -192,7 +195,7 @@ class LogValue(LogGoal):
     def draw(self, state: State, rng: Rng) -> Slots | None:
         v = self.v
         slots = {
-            "name": pick(rng, list(state[v.p.ids].values()))["name"],
+            "name": pick(rng, self.active(state))["name"],
             "measure": pick(rng, list(state[v.m.ids].values()))["name"],
             "day": later(state["today"], -int(rng.integers(0, 4))),
         }
@@ -343,7 +346,7 @@ class SetTarget(LogGoal):
     def draw(self, state: State, rng: Rng) -> Slots | None:
         v = self.v
         slots = {
-            "name": pick(rng, list(state[v.p.ids].values()))["name"],
+            "name": pick(rng, self.active(state))["name"],
             "measure": pick(rng, list(state[v.m.ids].values()))["name"],
             "day": later(state["today"], int(rng.integers(20, 150))),
         }
@@ -401,6 +404,8 @@ class SetTargetToAverage(SetTarget):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         slots = {**self.somebody(state, rng), "span": pick(rng, self.v.s.spans)}
+        if not self.entries(slots, state):
+            return None
         return {**slots, "day": later(state["today"], int(rng.integers(20, 150)))}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
