@@ -114,7 +114,8 @@ def _not_listed(said: str, name: str, value: str, rows: Mapping[str, Mapping[str
     """Whether a description lists values, of which records have some, and this is none of them."""
     listed = re.search(r"(?:^|: )((?:[\w -]+, )+[\w -]+?(?: or [\w -]+)?)(?:\.|;|$)", said)
     values = set(re.split(r", | or ", listed[1])) if listed else set()
-    return value not in values and bool(values & {str(row.get(name)) for row in rows.values()})
+    known = any(f" {item}".endswith(f" {value}") for item in values)
+    return not known and bool(values & {str(row.get(name)) for row in rows.values()})
 
 
 def _kept(case: Case, value: str) -> bool:
@@ -154,8 +155,8 @@ def _contradiction(case: Case) -> str:
     data = case["reply"].get("data")
     rows = _rows(case["after"])
     for record in data if isinstance(data, list) else [data]:
-        record = record if isinstance(record, dict) else {}
-        row = rows.get(str(next((v for k, v in record.items() if k.endswith("_id")), "")), {})
+        ids = [v for k, v in record.items() if k.endswith("_id")] if isinstance(record, dict) else []
+        row = rows.get(str(ids[0]), {}) if ids else {}
         wrong = [name for name in row if name in record and record[name] != row[name]]
         if wrong:
             return f"The reply says {wrong[0]} {record[wrong[0]]!r}, the state {row[wrong[0]]!r}."
