@@ -32,7 +32,8 @@ _HOMES = {
     "world.referee": "check_environment",
     "world.certificate": "certify",
     "world.check": "grade",
-    "show.inspector": "AuditInspector",
+    "show.inspector": "AuditInspector RolloutViewer ScenarioViewer",
+    "show.view": "listing rollout_card",
     "figures": "draw_corpus draw_funnel draw_main_results draw_outcomes draw_theme_map draw_win_rates paper_items "
     "save_figure",
 }

@@ -145,9 +145,17 @@ def _html(notebook: Path) -> str:
 
     content = nbformat.read(notebook, as_version=4)
     # A widget needs a kernel; without its stored state the exporter shows the static form that lies beside it.
+    # A progress bar has no such form, and is of no use to a reader.
     content.metadata.pop("widgets", None)
+    for cell in content.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if not _is_bar(output)]
     body, _ = HTMLExporter(embed_images=True).from_notebook_node(content)
     return body
+
+
+def _is_bar(output: Any) -> bool:
+    return "it/s]" in output.get("data", {}).get("text/plain", "") and "text/html" not in output["data"]
 
 
 @contextmanager

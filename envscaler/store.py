@@ -43,12 +43,13 @@ class Records(list[R]):
         if not self:
             return head
         frame = pd.DataFrame([_preview(record) for record in self[:5]])
-        return f"{head}{frame.to_html(index=False, border=0)}"
+        table = frame.to_html(index=False, border=0, justify="left")
+        return head + table.replace("<td>", "<td style='text-align:left;vertical-align:top'>")
 
 
 def _preview(record: Record) -> dict[str, str]:
     shown = {}
-    for name, value in record.model_dump(mode="json").items():
+    for name, value in record.model_dump(mode="json", exclude={"origin", "source"}).items():
         if isinstance(value, str | int | float | bool):
             shown[name] = str(value) if len(str(value)) <= 80 else f"{str(value)[:79]}…"
         elif isinstance(value, list | dict) and value:

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
 from envscaler.schema import (
     Audit,
     Check,
@@ -26,6 +28,7 @@ from envscaler.schema import (
 )
 from envscaler.show.markup import (
     Html,
+    as_json,
     chip,
     code_block,
     escape,
@@ -74,6 +77,22 @@ def method_html(source: str, method: str) -> str:
 
 
 # Values and diffs
+
+
+def listing(rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> Html:
+    """Rows of a notebook's table with their texts whole and flush left, which pandas cuts and sets flush right."""
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    numbers = [place for place, name in enumerate(frame) if pd.api.types.is_numeric_dtype(frame[name])]
+    cells = [[escape(_plain(value)) for value in row] for row in frame.itertuples(index=False)]
+    return page(
+        table([str(name) for name in frame], cells, numbers)
+        if len(frame.columns)
+        else soft("Nothing to list.")
+    )
+
+
+def _plain(value: Any) -> Any:
+    return as_json(value, indent=None) if isinstance(value, dict | list) else value
 
 
 def verdict_chip(verdict: str) -> str:
