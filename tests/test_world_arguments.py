@@ -77,7 +77,7 @@ def test_what_does_not_fit_is_told(schema, value, said):
         ('{"name": NaN}', "NaN is no JSON number"),
         ({"name": "a", "nmae": 1}, "did you mean 'name'"),
         ({}, "'name' is missing; expected string: Who"),
-        ({"name": "\ud800"}, "cannot be written as JSON"),
+        ({"name": "\ud800"}, "cannot be taken"),
         ("[" * 100_000, "not valid JSON"),
         ('{"name": ' * 50_000, "not valid JSON"),
     ],

@@ -18,6 +18,8 @@ from envscaler.schema import Json, Tool
 
 _SHOWN = 120
 """Characters of a wrong value that are shown."""
+_MOST = 1_000_000
+"""Characters that the arguments of one call may have."""
 
 
 class ArgumentsOf:
@@ -110,7 +112,7 @@ def _as_dict(arguments: Json) -> tuple[dict[str, Any], str]:
     if not isinstance(arguments, dict):
         return {}, f"The arguments must be one JSON object, got {shown(arguments)};"
     if (problem := not_json(arguments)) is not None:
-        return {}, f"The arguments cannot be written as JSON: {problem};"
+        return {}, f"The arguments cannot be taken: {problem};"
     return arguments, ""
 
 
@@ -121,10 +123,10 @@ def _refuse(word: str) -> float:
 def not_json(value: Json) -> str | None:
     """Why a value cannot travel as JSON text, or None."""
     try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        length = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError, RecursionError) as error:
         return str(error)[:_SHOWN]
-    return None
+    return f"they are too large, {length:,} bytes where {_MOST:,} are allowed" if length > _MOST else None
 
 
 def _mistyped(name: str, error: jsonschema.ValidationError) -> str:

@@ -1,7 +1,9 @@
 """Grading: check functions run on a final state, the guard for bystanders, and the reward made of the outcomes.
 
 Checks are generated code: they run in a fresh sealed worker, never in the one an environment ran in, each
-with its own names and its own copies of both states, so that no check can see or spoil another one's work. A
+with its own names and its own copies of both states, so that no check sees or spoils another one's work. What
+that does not cover: a check that breaks out of Python into its worker could forge those that come after it, so
+whoever trusts the checks' author that little has them graded `apart`, each in a worker of its own. A
 check that raises, hangs or returns something other than a bool is `passed=None`: broken, never false.
 
 `may_change` names what a task may touch: `table` (or a scalar) all of it, `table/key` that record, `table/+`
@@ -38,6 +40,7 @@ def grade(
     *,
     timeout: float = TIMEOUT,
     isolation: Isolation = "auto",
+    apart: bool = False,
 ) -> list[Outcome]:
     """One outcome a check, in order, and the `bystanders` guard at the end.
 
@@ -48,10 +51,10 @@ def grade(
         may_change: what the task may touch.
         timeout: seconds a check may take.
         isolation: where checks run.
+        apart: whether each check gets a worker of its own.
     """
-    return grade_all(checks, initial_state, [final_state], may_change, timeout=timeout, isolation=isolation)[
-        0
-    ]
+    options: dict[str, Any] = {"timeout": timeout, "isolation": isolation, "apart": apart}
+    return grade_all(checks, initial_state, [final_state], may_change, **options)[0]
 
 
 def grade_all(
@@ -62,14 +65,17 @@ def grade_all(
     *,
     timeout: float = TIMEOUT,
     isolation: Isolation = "auto",
+    apart: bool = False,
 ) -> list[list[Outcome]]:
     """`grade` for many final states of one initial state, in one worker."""
     graded: list[list[Outcome]] = []
     for batch in _batches(final_states, initial_state):
         values = {"initial": initial_state, **{str(place): final for place, final in enumerate(batch)}}
         runs = [[str(place)] for place in range(len(batch))]
-        with Jury(values, runs, timeout=timeout, isolation=isolation) as jury:
-            columns = jury.ask("check_func", [check.source for check in checks])
+        columns: list[list[dict[str, Any]]] = []
+        for group in [[check] for check in checks] if apart else [checks]:
+            with Jury(values, runs, timeout=timeout, isolation=isolation) as jury:
+                columns += jury.ask("check_func", [check.source for check in group])
         for place, final in enumerate(batch):
             outcomes = [_outcome(check, column[place]) for check, column in zip(checks, columns, strict=True)]
             graded.append([*outcomes, bystanders(initial_state, final, may_change)])

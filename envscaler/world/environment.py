@@ -352,6 +352,7 @@ class Environment:
             self._scenario.may_change,
             timeout=self._timeout,
             isolation=self._isolation,
+            apart=self._reward == "strict",
         )
 
     def _pay(self, outcomes: list[Outcome], truncated: bool) -> float | None:
