@@ -594,7 +594,7 @@ class Arrive(OneAppointment):
 
     phrases = (
         "The <<p>> {name:name} has just arrived for today's <<b>>, please record that.",
-        "Please <<arrivewords>> the <<b>> that <<p>> {name:name} has today; the <<p>> is here.",
+        "The <<p>> {name:name} is here, so today's <<b>> can be marked as <<arrivedwords>>.",
     )
     needs = ("find_<<p.ids>>", "list_<<b.ids>>", "<<s.arrive>>_<<b.id>>")
 

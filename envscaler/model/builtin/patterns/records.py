@@ -299,9 +299,9 @@ class Review(LogGoal):
 
     phrases = (
         "Among the <<e.many>> of <<p>> {name:name} that still need attention, <<reviewwords>> the oldest one "
-        'remark "{remark:text}".',
-        "Please <<reviewwords>> the oldest <<e>> of <<p>> {name:name} that is outside the usual range and has "
-        'yet, and write "{remark:text}".',
+        'with the remark "{remark:text}".',
+        "Please <<reviewwords>> the oldest <<e>> of <<p>> {name:name} that is outside the usual range and "
+        'has no remark yet, and write "{remark:text}".',
     )
     needs = ("find_<<p.ids>>", "list_open_<<e.ids>>", "<<s.review>>_<<e.id>>")
 
@@ -575,7 +575,7 @@ class RecordLog(Pattern):
     """Entries by kind, and targets."""
 
     Settings = RecordSettings
-    IMPORTS = ("from datetime import date, timedelta",)
+    IMPORTS = ("from datetime import date",)
     GOALS: ClassVar = (
         LogValue, LogAgain, Correct, Review, SetTarget, SetTargetToAverage, Postpone, Drop, Reached, SetUsual,
     )  # fmt: skip
