@@ -20,7 +20,7 @@ _HOMES = {
     "run": "Run open_run",
     "model.ask": "ask",
     "model.connect": "connect connect_encoder",
-    "tasks": "load_tasks judge_task judge_tasks",
+    "tasks": "add_labels load_tasks judge_task judge_tasks",
     "themes": "infer_theme infer_themes merge_themes pick_themes",
     "skeletons": "build_skeleton build_skeletons load_skeleton",
     "audits": "audit_skeleton audit_skeletons passing",

@@ -58,6 +58,11 @@ def seed_tasks_path() -> Path:
     return _shipped("tasks", "seeds.jsonl")
 
 
+def published_labels_path() -> Path:
+    """Labels of 150 published requests, by the hash of their texts."""
+    return _shipped("tasks", "labels_real.jsonl")
+
+
 def paper_path() -> Path:
     """The paper's published numbers; they come with the checkout and do not move with `ENVSCALER_HOME`."""
     return _shipped("paper.json")

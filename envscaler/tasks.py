@@ -8,6 +8,7 @@ exact repetition is dropped unless asked for. `judge_task` puts the paper's four
 module does not name the world (`themes` does), and it never writes to the file it reads.
 """
 
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from envscaler.error import ParameterError, StoreError
 from envscaler.model.ask import Model, ask, origin
 from envscaler.parallel import run_all
-from envscaler.project import seed_tasks_path
+from envscaler.project import published_labels_path, seed_tasks_path
 from envscaler.schema import Failure, Task
 from envscaler.store import Records, read_rows
 
@@ -85,6 +86,30 @@ def load_tasks(
         first = f" First: {tasks.failures[0].message}" if tasks.failures else ""
         raise StoreError(f"Expected requests in {file}, but no row of it can be used.{first}")
     return _draw(tasks, limit, seed)
+
+
+def add_labels(tasks: Records[Task], path: str | Path | None = None) -> Records[Task]:
+    """The same tasks with the labels of published requests, which are kept by hash and not by text.
+
+    A label that a task brings itself stays. `data/tasks/LABELS.md` says how those of the project were given.
+
+    Args:
+        tasks: what `load_tasks` read.
+        path: rows of `hash` (first 16 hex digits of the sha256 of the text) and `stateful`; default the project's.
+
+    Raises:
+        StoreError: the file is missing or unreadable.
+    """
+    rows = (
+        row for _, row, problem in read_rows(Path(path) if path else published_labels_path()) if not problem
+    )
+    known = {row["hash"]: bool(row["stateful"]) for row in rows}
+
+    def labelled(task: Task) -> Task:
+        label = known.get(hashlib.sha256(task.text.encode()).hexdigest()[:16])
+        return task if task.label is not None or label is None else task.replace(label=label)
+
+    return Records(map(labelled, tasks), tasks.failures)
 
 
 def judge_task(task: Task, model: Model, *, seed: int | None = None) -> Task:

@@ -1,5 +1,6 @@
 """Requests of any file come in, bad rows are named, and judging keeps order and failures."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from envscaler.error import ParameterError, StoreError
 from envscaler.model.request import Request
 from envscaler.model.scripted import ScriptedModel
 from envscaler.schema import Task
-from envscaler.tasks import PAPER_CLEAN_UP, judge_task, judge_tasks, load_tasks
+from envscaler.store import Records
+from envscaler.tasks import PAPER_CLEAN_UP, add_labels, judge_task, judge_tasks, load_tasks
 
 
 def write(path: Path, *rows: object) -> Path:
@@ -187,3 +189,19 @@ def test_every_published_request_loads(release: Path) -> None:
     assert tasks.failures == []
     assert {task.source for task in tasks} == {"api-bank", "toolace"}
     assert len({task.id for task in tasks}) == 4_000
+
+
+def test_labels_of_published_requests_are_found_by_hash(tmp_path: Path) -> None:
+    text = "Where is parcel 12?"
+    labels = tmp_path / "labels.jsonl"
+    row = {"hash": hashlib.sha256(text.encode()).hexdigest()[:16], "stateful": True}
+    labels.write_text(json.dumps(row) + "\n")
+    tasks = Records(
+        [Task(text=text), Task(text="Where is parcel 13?"), Task(text=text, label=False, source="own")]
+    )
+    assert [task.label for task in add_labels(tasks, labels)] == [True, None, False]
+
+
+def test_every_label_finds_its_published_request(release: Path) -> None:
+    tasks = add_labels(load_tasks(release / "source_tasks.json"))
+    assert sum(task.label is not None for task in tasks) == 150
