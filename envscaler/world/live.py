@@ -86,6 +86,23 @@ class Live:
             self.drop()
         raise ToolRaised(answer.get("error"))
 
+    def observe(self, tool: str, arguments: dict[str, Json]) -> dict[str, Any]:
+        """What a call would do besides replying (see `sandbox.observe`); the state stays as it is.
+
+        Raises:
+            WorkerLost: it hung or crashed.
+        """
+        position = {"seed": self.seed, "call": self.calls, "slept": self.slept, "start": self.start}
+        try:
+            answer = self._ready().ask(
+                "observe", timeout=self._timeout, tool=tool, arguments=arguments, **position
+            )
+        except WorkerLost:
+            self.drop()
+            raise
+        facts = answer.get("facts")
+        return facts if isinstance(facts, dict) else {"error": answer.get("error")}
+
     def _taken(self, answer: dict[str, Any]) -> tuple[Json, Diff]:
         try:
             changed = apply(self.state, answer["patch"])

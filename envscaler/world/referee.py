@@ -1,28 +1,35 @@
 """The referee: proves by running that an environment keeps its contract, as Gymnasium's `check_env` does.
 
-Some of it holds by construction of the library, some of it depends on the class. Tested here is what the
-class can get wrong: it loads; every tool is there and described; reads change nothing; refused calls change
-nothing; tools raise on no argument that their schema admits; the same seed gives the same bytes; replies and
-states are JSON and no live parts of the state; a snapshot restores. The arguments are made from the schemas
-and from values that the state holds; they know nothing of the world, so silence of the referee is no proof
+Some of it holds by construction of the library, some of it depends on the class. Tried here is what the class
+can get wrong: it loads; schemas and signatures agree; the same seed gives the same bytes, and so does a
+restored snapshot; reads and refused calls change nothing; no tool raises on what its schema admits; replies
+are copies; no state lies on the class or in the module; all state comes back from JSON as it was, whole
+numbers as keys too; an argument named after an id is compared with ids. The arguments are made from the
+schemas and from the state (`trying`); they know nothing of the world, so silence of the referee is no proof
 that tools do what they say (`audits` asks that).
 """
 
-import random
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from envscaler.error import EnvironmentLost, SourceError
 from envscaler.schema import Call, Finding, Json, Severity, Skeleton, Tool
+from envscaler.world.arguments import ArgumentsOf
 from envscaler.world.change import State, same
 from envscaler.world.environment import Environment
 from envscaler.world.lint import lint
-from envscaler.world.source import read_tools
+from envscaler.world.live import Live
+from envscaler.world.sandbox import WorkerLost
+from envscaler.world.source import parse_class, read_tools
+from envscaler.world.trying import Values, calls, is_id, wrong
 from envscaler.world.witness import succeeded
 
-ROUNDS = 3
+ROUNDS = 4
 """Calls of each tool."""
+_REPLAYED = 60
+"""Calls that are made again to see whether they give the same."""
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 
 
@@ -38,13 +45,11 @@ def check_environment(
         options: of `Environment`, e.g. `timeout` and `isolation`.
     """
     found = [f for f in lint(skeleton.source, skeleton.class_name) if f.severity != "note"]
+    trial = _Trial(skeleton, state, seed, options)
     try:
         found += _check_tools(skeleton)
-        with Environment(skeleton, state or {}, seed=seed, **options) as environment:
-            environment.reset()
-            calls = list(_calls(skeleton, environment.state, seed))
-            found += _check_calls(environment, skeleton, calls)
-        found += _check_repeats(skeleton, state, calls[:60], seed, options)
+        found += trial.play()
+        found += trial.repeat()
     except SourceError as error:
         found.append(_finding("no-load", "error", skeleton.class_name, str(error)))
     except EnvironmentLost as error:
@@ -65,163 +70,208 @@ def _once(findings: list[Finding]) -> list[Finding]:
     return sorted(seen.values(), key=lambda finding: order[finding.severity])
 
 
+# Schemas
+
+
 def _check_tools(skeleton: Skeleton) -> Iterator[Finding]:
     there = {tool.name: tool for tool in read_tools(skeleton.source, skeleton.class_name)}
     for tool in skeleton.tools:
         if tool.name not in there:
-            yield _finding(
-                "no-method", "error", tool.name, f"The tool {tool.name} is declared but no public method."
-            )
+            message = f"The tool {tool.name} is declared but no public method."
+            yield _finding("no-method", "error", tool.name, message)
             continue
-        given, real = (set(t.parameters.get("properties") or {}) for t in (tool, there[tool.name]))
-        if given != real and not there[tool.name].parameters.get("additionalProperties"):
-            message = f"{tool.name} declares the arguments {sorted(given)}, its method takes {sorted(real)}."
-            yield _finding("schema", "warning", tool.name, message)
+        yield from _compare_schemas(tool, there[tool.name])
         if there[tool.name].mutates and not tool.mutates:
-            yield _finding(
-                "read-may-write", "note", tool.name, f"{tool.name} is declared a read; its code writes."
-            )
+            message = f"{tool.name} is declared a read; its code writes."
+            yield _finding("read-may-write", "note", tool.name, message)
     for name in there.keys() - {tool.name for tool in skeleton.tools}:
         yield _finding("undeclared", "note", name, f"The public method {name} is not declared a tool.")
+
+
+def _compare_schemas(tool: Tool, real: Tool) -> Iterator[Finding]:
+    """What a caller who keeps to the declared schema runs into."""
+    said, takes = (dict(t.parameters.get("properties") or {}) for t in (tool, real))
+    must, needs = (set(t.parameters.get("required") or []) for t in (tool, real))
+    evidence: dict[str, Json] = {"declared": dict(tool.parameters), "method": dict(real.parameters)}
+    if unknown := sorted(said.keys() - takes.keys()):
+        message = f"{tool.name} declares {', '.join(unknown)}, which its method does not take."
+        yield _finding("schema", "error", tool.name, message, **evidence)
+    if missing := sorted(needs - must):
+        message = f"{tool.name} needs {', '.join(missing)}, which its schema does not require."
+        yield _finding("schema-required", "error", tool.name, message, **evidence)
+    if stricter := sorted(must & takes.keys() - needs):
+        message = f"{tool.name} requires {', '.join(stricter)}, which its method has a default for."
+        yield _finding("schema-required", "note", tool.name, message, **evidence)
+    for name in said.keys() & takes.keys():
+        if not _kinds(said[name]) & _kinds(takes[name]):
+            kinds = [" or ".join(sorted(_kinds(schema))) for schema in (said[name], takes[name])]
+            message = f"{tool.name} declares {name} as {kinds[0]}; the method is annotated with {kinds[1]}."
+            yield _finding("schema-type", "warning", tool.name, message, **evidence)
+
+
+def _kinds(schema: Any) -> set[str]:
+    """The JSON types that a schema admits; whole numbers are numbers."""
+    if not isinstance(schema, dict):
+        return {"string", "number", "boolean", "array", "object"}
+    if "anyOf" in schema:
+        return set().union(*map(_kinds, schema["anyOf"]))
+    kind = schema.get("type") or ["string", "number", "boolean", "array", "object"]
+    return {"number" if k == "integer" else str(k) for k in ([kind] if isinstance(kind, str) else kind)}
 
 
 # Calls
 
 
-def _calls(skeleton: Skeleton, state: State, seed: int) -> Iterator[Call]:
-    """Calls of every tool with arguments its schema admits, in a shuffled order."""
-    chance = random.Random(seed)
-    values = list(_scalars(state))
-    tools = [tool for tool in skeleton.tools for _ in range(ROUNDS)]
-    chance.shuffle(tools)
-    for tool in tools:
-        yield Call(tool=tool.name, arguments=_arguments(tool, values, chance))
+class _Trial:
+    """One environment under trial."""
 
+    def __init__(
+        self, skeleton: Skeleton, state: Mapping[str, Json] | None, seed: int, options: dict[str, Any]
+    ) -> None:
+        self._skeleton, self._state, self._seed, self._options = skeleton, state or {}, seed, options
+        self._calls: list[Call] = []
+        self._met: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._looked_up: set[tuple[str, str]] = set()
 
-def _scalars(value: Json) -> Iterator[Json]:
-    if isinstance(value, dict):
-        for key, part in value.items():
-            yield key
-            yield from _scalars(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _scalars(part)
-    else:
-        yield value
+    def _environment(self) -> Environment:
+        return Environment(self._skeleton, self._state, seed=self._seed, **self._options)
 
+    def play(self) -> Iterator[Finding]:
+        """Make calls, and look at what each of them does."""
+        with self._environment() as environment:
+            environment.reset()
+            values = Values(environment.state)
+            self._calls = list(calls(self._skeleton, values, self._seed, ROUNDS))
+            yield from self._int_keys(values)
+            for call in self._calls:
+                yield from self._observe(environment._live, call)
+                reply = environment.call(call.tool, call.arguments)
+                yield from self._judge(call, reply, environment)
+            yield from self._ids(values)
+            yield from self._wrong_types(environment._live)
 
-def _arguments(tool: Tool, values: list[Json], chance: random.Random) -> dict[str, Json]:
-    required = tool.parameters.get("required") or []
-    properties = tool.parameters.get("properties") or {}
-    chosen = {n: s for n, s in properties.items() if n in required or chance.random() < 0.5}
-    return {name: example(schema, values, chance) for name, schema in chosen.items()}
+    def _judge(self, call: Call, reply: Json, environment: Environment) -> Iterator[Finding]:
+        tool, changed = self._skeleton.tool(call.tool), environment.diff
+        told = {"call": call.model_dump(mode="json"), "reply": reply, "diff": changed}
 
+        def fault(kind: str, severity: Severity, message: str) -> Finding:
+            return _finding(kind, severity, call.tool, f"{call.tool} {message}", **told)
 
-def example(schema: Any, values: list[Json], chance: random.Random, depth: int = 0) -> Json:
-    """A value that a schema admits, out of the state where one fits."""
-    if not isinstance(schema, dict) or depth > 4:
-        return "x"
-    if schema.get("enum"):
-        return chance.choice(schema["enum"])
-    if schema.get("anyOf"):
-        return example(chance.choice(schema["anyOf"]), values, chance, depth + 1)
-    kind = schema.get("type")
-    kind = kind[0] if isinstance(kind, list) and kind else kind
-    if kind == "array":
-        return [example(schema.get("items"), values, chance, depth + 1) for _ in range(chance.randrange(3))]
-    if kind == "object":
-        parts = schema.get("properties") or {}
-        return {name: example(part, values, chance, depth + 1) for name, part in parts.items()}
-    return _scalar(str(kind), schema, values, chance)
-
-
-def _scalar(kind: str, schema: dict[str, Any], values: list[Json], chance: random.Random) -> Json:
-    if kind == "boolean":
-        return chance.random() < 0.5
-    if kind in ("integer", "number"):
-        low, high = schema.get("minimum", -1), schema.get("maximum", 9)
-        number = chance.randint(int(low), max(int(low), int(high)))
-        return float(number) + 0.5 if kind == "number" and chance.random() < 0.3 else number
-    texts = [value for value in values if isinstance(value, str)]
-    return (
-        chance.choice(texts)
-        if texts and chance.random() < 0.8
-        else chance.choice(["", "unknown-1", "é\n\"'"])
-    )
-
-
-def _check_calls(environment: Environment, skeleton: Skeleton, calls: list[Call]) -> Iterator[Finding]:
-    for call in calls:
-        tool = skeleton.tool(call.tool)
-        reply = environment.call(call.tool, call.arguments)
-        evidence: dict[str, Json] = {
-            "call": call.model_dump(mode="json"),
-            "reply": reply,
-            "diff": environment.diff,
-        }
-        for fault in environment.faults:
-            yield _finding(
-                "raises", "error", call.tool, f"{call.tool} {fault['kind']}: {fault['error']}.", **evidence
-            )
-        if environment.diff and tool is not None and not tool.mutates:
-            yield _finding(
-                "read-writes", "error", call.tool, f"{call.tool} is a read and changed the state.", **evidence
-            )
-        if environment.diff and not succeeded(reply):
-            message = f"{call.tool} refused and changed the state all the same."
-            yield _finding("refused-writes", "error", call.tool, message, **evidence)
+        for one in environment.faults:
+            kind = "not-json" if str(one["error"]).startswith("NotJson") else "raises"
+            yield fault(kind, "error", f"{one['kind']}: {one['error']}.")
+        if changed and tool is not None and not tool.mutates:
+            yield fault("read-writes", "error", "is a read and changed the state.")
+        if changed and not succeeded(reply):
+            yield fault("refused-writes", "error", "refused and changed the state all the same.")
         if _ADDRESS.search(str(reply)):
-            message = f"{call.tool} replies with an address in memory, which is another one every time."
-            yield _finding("not-repeatable", "error", call.tool, message, **evidence)
-        if not environment.faults and (
-            not isinstance(reply, dict) or not isinstance(reply.get("success"), bool)
-        ):
+            message = "replies with an address in memory, which is another one every time."
+            yield fault("not-repeatable", "error", message)
+        sound = isinstance(reply, dict) and isinstance(reply.get("success"), bool)
+        if not environment.faults and not sound:
+            message = f'should reply {{"success": true or false, …}}, got {str(reply)[:100]}.'
+            yield fault("reply-form", "warning", message)
+
+    def _observe(self, live: Live, call: Call) -> Iterator[Finding]:
+        """What the reply and the diff do not show; nothing is changed by looking."""
+        try:
+            facts = live.observe(call.tool, call.arguments)
+        except WorkerLost:
+            return  # the call itself will show it
+        told: dict[str, Json] = {"call": call.model_dump(mode="json")}
+        for name, values in _dict(facts.get("compared")).items():
+            self._met[call.tool, name].update(map(str.casefold, values))
+        self._looked_up.update((call.tool, name) for name in facts.get("looked up") or [])
+        if facts.get("aliases"):
+            message = f"{call.tool} replies with live parts of the state; only JSON between you and it makes copies."
+            yield _finding("alias", "note", call.tool, message, **told)
+        if names := facts.get("outside"):
             message = (
-                f'Expected a reply {{"success": true or false, …}} from {call.tool}, got {str(reply)[:100]}.'
+                f"{call.tool} changes {', '.join(names)}, which is no part of the state: no reset undoes it."
             )
-            yield _finding("reply-form", "warning", call.tool, message, **evidence)
+            yield _finding("shared-state", "error", call.tool, message, **told)
+        for name, how in _dict(facts.get("changes in JSON")).items():
+            if how == "keys":
+                message = f"{name} has keys that are no text; after a restore they are, and look-ups fail."
+                yield _finding("int-keys", "error", name, f"{message} Annotate it as dict[int, …].", **told)
+            elif how == "types":
+                message = f"{name} holds tuples or sets, which a restore makes lists of."
+                yield _finding("not-json", "warning", name, message, **told)
 
+    def _int_keys(self, values: Values) -> Iterator[Finding]:
+        """Tables with numbers as keys, which JSON holds as text, and tools that look them up with numbers."""
+        known = parse_class(self._skeleton.source, self._skeleton.class_name).key_types
+        numbered = {
+            t for t, keys in values.keys.items() if keys and all(map(str.isdecimal, keys)) and t not in known
+        }
+        for tool in self._skeleton.tools:
+            for name, schema in (tool.parameters.get("properties") or {}).items():
+                looked = numbered & set(values.tables_like(name))
+                if looked and _kinds(schema) == {"number"}:
+                    message = f"{tool.name} looks up {', '.join(sorted(looked))} by a number, but its keys are text."
+                    yield _finding("int-keys", "error", tool.name, f"{message} Annotate it as dict[int, …].")
 
-def _check_repeats(
-    skeleton: Skeleton,
-    state: Mapping[str, Json] | None,
-    calls: list[Call],
-    seed: int,
-    options: dict[str, Any],
-) -> Iterator[Finding]:
-    """Twice the same calls, the second time interrupted by a snapshot: same replies, same state."""
-    plain = _run(skeleton, state, calls, seed, options, pause=None)
-    again = _run(skeleton, state, calls, seed, options, pause=len(calls) // 2)
-    for call, one, other in zip(calls, plain[0], again[0], strict=True):
-        if not same(one, other):
-            evidence: dict[str, Json] = {"call": call.model_dump(mode="json"), "first": one, "second": other}
-            yield _finding(
-                "not-repeatable",
-                "error",
-                call.tool,
-                f"{call.tool} replied differently in a replay.",
-                **evidence,
-            )
+    def _ids(self, values: Values) -> Iterator[Finding]:
+        """Arguments named after an id that were compared with other fields, and never with an id."""
+        for (tool, name), met in self._met.items():
+            others = met & values.others - values.ids
+            if not is_id(name) or not others or met & values.ids:
+                continue
+            severity: Severity = "warning" if (tool, name) in self._looked_up else "error"
+            message = f"{tool} compares {name} with {', '.join(sorted(others)[:3])}, which is no id; no id can match."
+            yield _finding("id-compared", severity, tool, message, compared=sorted(others)[:20])
+
+    def _wrong_types(self, live: Live) -> Iterator[Finding]:
+        """Tools that raise on a wrong type; the library refuses such calls before, other runtimes do not."""
+        given = {call.tool: call.arguments for call in self._calls}
+        for tool in self._skeleton.tools:
+            reader, raised = ArgumentsOf(tool), dict[str, Json]()
+            for name, arguments in wrong(tool, given.get(tool.name, {})):
+                if name in raised or not reader.read(arguments)[1]:
+                    continue
+                try:
+                    error = _dict(live.observe(tool.name, arguments).get("error"))
+                except WorkerLost as lost:
+                    error = {"type": str(lost)}
+                if error:
+                    raised[name] = {"value": arguments[name], "error": error}
+            if raised:
+                message = f"{tool.name} raises on a wrong type of {', '.join(raised)}."
+                yield _finding("wrong-type-raises", "note", tool.name, message, **raised)
+
+    # Again
+
+    def repeat(self) -> Iterator[Finding]:
+        """The same calls again: in a fresh worker, and with a restore after every few of them."""
+        plain, pausing = self._run(every=0), self._run(every=5)
+        if (difference := self._difference(plain, pausing)) is None:
             return
-    if not same(plain[1], again[1]):
-        yield _finding(
-            "not-repeatable", "error", skeleton.class_name, "The same calls ended in another state."
-        )
+        if (again := self._difference(plain, self._run(every=0))) is not None:
+            yield _finding(
+                "not-repeatable", "error", again[0], f"{again[0]} differs in a replay.", **again[1]
+            )
+        else:
+            message = f"{difference[0]} differs after a restore: it keeps state where no snapshot sees it."
+            yield _finding("restore-loses", "error", difference[0], message, **difference[1])
+
+    def _run(self, *, every: int) -> tuple[list[Json], State]:
+        with self._environment() as environment:
+            environment.reset()
+            replies = []
+            for place, call in enumerate(self._calls[:_REPLAYED]):
+                if every and place % every == every - 1:
+                    environment.restore(environment.snapshot())
+                replies.append(environment.call(call.tool, call.arguments))
+            return replies, environment.state
+
+    def _difference(
+        self, one: tuple[list[Json], State], other: tuple[list[Json], State]
+    ) -> tuple[str, dict[str, Json]] | None:
+        for call, first, second in zip(self._calls, one[0], other[0], strict=False):
+            if not same(first, second):
+                return call.tool, {"call": call.model_dump(mode="json"), "first": first, "second": second}
+        return None if same(one[1], other[1]) else (self._skeleton.class_name, {})
 
 
-def _run(
-    skeleton: Skeleton,
-    state: Mapping[str, Json] | None,
-    calls: list[Call],
-    seed: int,
-    options: dict[str, Any],
-    pause: int | None,
-) -> tuple[list[Json], State]:
-    with Environment(skeleton, state or {}, seed=seed, **options) as environment:
-        environment.reset()
-        replies = []
-        for place, call in enumerate(calls):
-            if place == pause:
-                environment.restore(environment.snapshot())
-            replies.append(environment.call(call.tool, call.arguments))
-        return replies, environment.state
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -9,6 +9,7 @@ does not judge whether a change was right.
 
 import json
 import marshal
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -245,3 +246,19 @@ def _entry(name: str, written: bytes) -> bytes:
 def key_text(key: Any) -> str:
     """A key as JSON writes it."""
     return key if isinstance(key, str) else _encode(key)
+
+
+def as_before(old: Any, new: Any) -> Any:
+    """A list out of JSON becomes a set where `__init__` had put a set."""
+    return type(old)(new) if type(old) in (set, frozenset) and isinstance(new, list) else new
+
+
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\Z")
+
+
+def with_keys(value: Any, types: list[str]) -> Any:
+    """A table whose keys JSON turned into text, with the keys its annotation promises."""
+    if not types or not isinstance(value, dict):
+        return value
+    whole = types[0] == "int" and all(_WHOLE.match(key) for key in value)
+    return {int(k) if whole else k: with_keys(v, types[1:]) for k, v in value.items()}

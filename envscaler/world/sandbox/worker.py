@@ -13,7 +13,6 @@ import importlib
 import inspect
 import json
 import os
-import re
 import select
 import signal
 import socket
@@ -25,7 +24,18 @@ from typing import Any
 import envscaler.world.sandbox.seal as seal
 from envscaler.world.clock import Position, stand_ins
 from envscaler.world.sandbox.allowed import ALLOWED, HIDDEN
-from envscaler.world.sandbox.track import LOSES, NotJson, Tracker, encode, pack, quick, unpack
+from envscaler.world.sandbox.observe import observe
+from envscaler.world.sandbox.track import (
+    LOSES,
+    NotJson,
+    Tracker,
+    as_before,
+    encode,
+    pack,
+    quick,
+    unpack,
+    with_keys,
+)
 
 LIMIT = 8 * 2**20
 """Bytes that one frame may have."""
@@ -144,6 +154,7 @@ class Worker:
         self._instance: Any = None
         self._tracker: Tracker | None = None
         self._tools: frozenset[str] = frozenset()
+        self._key_types: dict[str, list[str]] = {}
         self._held: dict[str, Held] = {}
 
     def answer(self, request: dict[str, Any]) -> bytes:
@@ -181,7 +192,7 @@ class Worker:
             if name.startswith("__"):
                 raise ValueError(f"the state names {name!r}, which is no attribute of a state")
             setattr(instance, name, as_before(getattr(instance, name, None), value))
-        self._tools = frozenset(request["tools"])
+        self._tools, self._key_types = frozenset(request["tools"]), key_types
         self._tracker = Tracker(instance, frozenset(values))
         return b'"state":%s}' % self._tracker.json(besides=given)
 
@@ -196,6 +207,17 @@ class Worker:
         reply = encode(finished(method(**request["arguments"])))
         rest = encode({"slept": self._position.slept})[1:]
         return b'"reply":%s,"patch":%s,%s' % (reply, self._tracker.patch(), rest)
+
+    def _do_observe(self, request: dict[str, Any]) -> bytes:
+        """One call for the referee: what it did besides replying; the state is put back."""
+        assert self._tracker is not None and request["tool"] in self._tools
+        self._position.move(request["seed"], request["call"], request["slept"], request["start"])
+        facts = observe(self._instance, request["tool"], request["arguments"], self._key_types)
+        if error := facts.pop("raised", None):
+            facts["error"] = described(error)
+        told = encode(facts)
+        self._tracker.roll_back()
+        return b'"facts":%s}' % told
 
     def settle(self) -> None:
         """What can be done after a reply, while the parent is busy with it."""
@@ -277,22 +299,6 @@ def construct(kind: type, state: dict[str, Any]) -> Any:
     free = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [p for p in parameters if p.default is p.empty and p.kind not in free]
     return kind(unpack(pack(state))) if needed else kind()
-
-
-def as_before(old: Any, new: Any) -> Any:
-    """A list out of JSON becomes a set where `__init__` had put a set."""
-    return type(old)(new) if type(old) in (set, frozenset) and isinstance(new, list) else new
-
-
-_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\Z")
-
-
-def with_keys(value: Any, types: list[str]) -> Any:
-    """A table whose keys JSON turned into text, with the keys its annotation promises."""
-    if not types or not isinstance(value, dict):
-        return value
-    whole = types[0] == "int" and all(_WHOLE.match(key) for key in value)
-    return {int(k) if whole else k: with_keys(v, types[1:]) for k, v in value.items()}
 
 
 def serve(inlet: int, outlet: int) -> None:
