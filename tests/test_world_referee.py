@@ -154,3 +154,11 @@ def test_what_does_not_load():
     assert ("no-load", "error") in kinds(
         skeleton("class W:\n    def __init__(self):\n        1 / 0\n    def run(self): pass")
     )
+
+
+def test_findings_show_themselves():
+    found = check_environment(tool("self.n += 1\nraise ValueError('<b>')"), {})
+    page = found._repr_html_()
+    assert found.errors and found[0].severity == "error" and "raises" in page and "&lt;b&gt;" in page
+    assert "<b>'" not in page and "evidence" in page
+    assert "0 errors" in check_environment(skeleton(), STATE)._repr_html_()

@@ -9,8 +9,10 @@ schemas and from the state (`trying`); they know nothing of the world, so silenc
 that tools do what they say (`audits` asks that).
 """
 
+import html
+import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -33,9 +35,34 @@ _REPLAYED = 60
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 
 
+class Findings(list[Finding]):
+    """What a referee found, the severest first; a notebook shows it as a table."""
+
+    @property
+    def errors(self) -> list[Finding]:
+        """Those that make the environment unusable."""
+        return [finding for finding in self if finding.severity == "error"]
+
+    def _repr_html_(self) -> str:
+        counts = Counter(finding.severity for finding in self)
+        colour = {"error": "#b2182b", "warning": "#8a6d00", "note": "#555555"}
+        rows = "".join(
+            f"<tr><td style='color:{colour[f.severity]}'><b>{f.severity}</b></td><td>{html.escape(f.kind)}</td>"
+            f"<td><code>{html.escape(f.where)}</code></td><td style='text-align:left'>{html.escape(f.message)}"
+            f"<details><summary>evidence</summary><pre>{html.escape(_written(f.evidence))}</pre></details></td></tr>"
+            for f in self
+        )
+        head = ", ".join(f"{counts[s]} {s}{'' if counts[s] == 1 else 's'}" for s in colour)
+        return f"<b>{head}</b><table><tr><th>severity</th><th>kind</th><th>where</th><th>what</th></tr>{rows}</table>"
+
+
+def _written(evidence: Json) -> str:
+    return json.dumps(evidence, indent=1, ensure_ascii=False)[:4000]
+
+
 def check_environment(
     skeleton: Skeleton, state: Mapping[str, Json] | None = None, *, seed: int = 0, **options: Any
-) -> list[Finding]:
+) -> Findings:
     """What an environment gets wrong; empty, or notes only, when it keeps the contract.
 
     Args:
@@ -61,13 +88,13 @@ def _finding(kind: str, severity: Severity, where: str, message: str, **evidence
     return Finding(kind=kind, severity=severity, where=where, message=message, evidence=evidence)
 
 
-def _once(findings: list[Finding]) -> list[Finding]:
+def _once(findings: list[Finding]) -> Findings:
     """One finding a kind and place: the first shows it as well as the tenth."""
     seen: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         seen.setdefault((finding.kind, finding.where), finding)
     order = {"error": 0, "warning": 1, "note": 2}
-    return sorted(seen.values(), key=lambda finding: order[finding.severity])
+    return Findings(sorted(seen.values(), key=lambda finding: order[finding.severity]))
 
 
 # Schemas
@@ -147,7 +174,7 @@ class _Trial:
                 yield from self._observe(environment._live, call)
                 reply = environment.call(call.tool, call.arguments)
                 yield from self._judge(call, reply, environment)
-            yield from self._ids(values)
+            yield from self._ids(values, Values(environment.state))
             yield from self._wrong_types(environment._live)
 
     def _judge(self, call: Call, reply: Json, environment: Environment) -> Iterator[Finding]:
@@ -211,11 +238,14 @@ class _Trial:
                     message = f"{tool.name} looks up {', '.join(sorted(looked))} by a number, but its keys are text."
                     yield _finding("int-keys", "error", tool.name, f"{message} Annotate it as dict[int, …].")
 
-    def _ids(self, values: Values) -> Iterator[Finding]:
+    def _ids(self, *values: Values) -> Iterator[Finding]:
         """Arguments named after an id that were compared with other fields, and never with an id."""
+        ids, texts = (
+            set[str]().union(*parts) for parts in zip(*((v.ids, v.others) for v in values), strict=True)
+        )
         for (tool, name), met in self._met.items():
-            others = met & values.others - values.ids
-            if not is_id(name) or not others or met & values.ids:
+            others = met & texts - ids
+            if not is_id(name) or not others or met & ids:
                 continue
             severity: Severity = "warning" if (tool, name) in self._looked_up else "error"
             message = f"{tool} compares {name} with {', '.join(sorted(others)[:3])}, which is no id; no id can match."
