@@ -14,7 +14,7 @@ notebooks: $(INSTALLED)
 	$(BIN)/python -m envscaler run
 
 check: $(INSTALLED)
-	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q -n auto --dist loadfile
 
 lab: $(INSTALLED)
 	$(BIN)/jupyter lab notebooks
