@@ -760,7 +760,7 @@ class Assets(Pattern):
             + f"at least 0 and at most {s.meter.most}",
             "days_code": ", ".join(f'"{name}": {kind.interval}' for name, kind in s.kind.choices.items()),
             "spans": ", ".join(
-                f"{k.dial[0]} to {k.dial[1]} for {name}" for name, k in s.kind.choices.items() if k.dial
+                f"{name} {k.dial[0]}-{k.dial[1]}" for name, k in s.kind.choices.items() if k.dial
             ),
             "spans_code": ", ".join(f'"{name}": {k.dial}' for name, k in s.kind.choices.items() if k.dial),
         }

@@ -265,7 +265,7 @@ class Receive(ItemGoal):
     statuses = ("in_transit",)
     weight = 0.7
     phrases = (
-        "The <<i>> {code:token} has come off the lorry, so please record its arrival.",
+        "The <<i>> {code:token} has come in, so please record its arrival.",
         "Please book the <<i>> {code:token} in, it was in transit and has arrived.",
     )
     needs: ClassVar[tuple[str, ...]] = ("find_<<i.ids>>", "receive_<<i.id>>")
