@@ -28,7 +28,7 @@ from collections.abc import Collection
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
@@ -40,6 +40,8 @@ ENOUGH = 3.0
 
 _CHOICE = re.compile(r"\{([^{}]*\|[^{}]*)\}")
 _TOKEN = re.compile(r"[a-z0-9]+")
+_NUMBER = re.compile(r"\b(?:[a-z]{1,3}-){0,2}[a-z]*\d[a-z0-9]*(?:-[a-z]*\d[a-z0-9]*)*\b")
+_FILLERS = {"a", "an", "any", "her", "his", "its", "my", "our", "the", "their", "your"}
 
 
 class Domain(BaseModel):
@@ -58,7 +60,11 @@ class Domain(BaseModel):
     summary: list[list[str]] = Field(min_length=2)
     """Alternatives for each sentence of the summary."""
     words: dict[str, float]
-    """Word or phrase of up to three words, in the singular → weight: 3 decides alone, 1 hints, -1 speaks against."""
+    """Word or phrase of up to three words, in the singular → weight: 3 decides alone, 1 hints, -1 speaks against.
+
+    `0` stands for any number or code (`order 0` meets `order TK-9917`), and a phrase also meets the same words with
+    an article or a possessive between them (`cancel order` meets `cancel my order`).
+    """
     usefulness: int = Field(ge=1, le=10)
     """How useful an environment of this kind is."""
     modelability: int = Field(ge=1, le=10)
@@ -95,7 +101,7 @@ class Domain(BaseModel):
 
     def score(self, text: str) -> float:
         """How much a text sounds like this world: the weights of the words that occur, each once."""
-        return _score(self, _terms(text))
+        return _near(self, _terms(text)).score
 
 
 def wordings(text: str) -> list[str]:
@@ -126,41 +132,61 @@ def read_domain(path: Path) -> Domain:
 
 def recognise(text: str, *, among: Collection[str] | None = None) -> Domain | None:
     """The domain a text is about, or None when none reaches `ENOUGH` or two are equally near."""
-    best = ranking(text)
-    if among is not None:
-        best = [pair for pair in best if pair[1].name in among]
-    if not best or best[0][0] < ENOUGH:
+    best = [near for near in _rank(text) if among is None or near.domain.name in among]
+    if not best or best[0].score < ENOUGH:
         return None
-    if len(best) > 1 and best[1][0] == best[0][0]:
+    if len(best) > 1 and best[1].nearness == best[0].nearness:
         return None
-    return best[0][1]
+    return best[0].domain
 
 
 def ranking(text: str) -> list[tuple[float, Domain]]:
-    """Every domain with its score for the text, the nearest first."""
+    """Every domain with its score for the text, the nearest first.
+
+    Of equal scores, the one that more words speak for comes first, then the order of names decides.
+    """
+    return [(near.score, near.domain) for near in _rank(text)]
+
+
+class _Near(NamedTuple):
+    score: float
+    words: int
+    """How many words speak for the domain."""
+    domain: Domain
+
+    @property
+    def nearness(self) -> tuple[float, int]:
+        return self.score, self.words
+
+
+def _rank(text: str) -> list[_Near]:
     terms = _terms(text)
-    scored = [(_score(domain, terms), domain) for domain in domains().values()]
-    return sorted(scored, key=lambda pair: (-pair[0], pair[1].name))
+    nears = [_near(domain, terms) for domain in domains().values()]
+    return sorted(nears, key=lambda near: (-near.score, -near.words, near.domain.name))
 
 
-def _score(domain: Domain, terms: frozenset[str]) -> float:
-    return sum(weight for word, weight in _stemmed(domain.name) if word in terms)
+def _near(domain: Domain, terms: frozenset[str]) -> _Near:
+    weights = [weight for word, weight in _stemmed(domain.name) if word in terms]
+    # Rounded, so that 0.1 + 0.2 ties with 0.3.
+    return _Near(round(sum(weights), 6), sum(weight > 0 for weight in weights), domain)
 
 
 @cache
 def _stemmed(name: str) -> tuple[tuple[str, float], ...]:
     words = domains()[name].words
-    return tuple(
-        {" ".join(map(_stem, _TOKEN.findall(w.lower()))): float(v) for w, v in words.items()}.items()
-    )
+    return tuple({" ".join(_stems(w)): float(v) for w, v in words.items()}.items())
 
 
 def _terms(text: str) -> frozenset[str]:
-    """The stems of a text, and their pairs and triples."""
-    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
-    stems = [_stem(token) for token in _TOKEN.findall(split.lower())]
-    runs = (zip(*(stems[i:] for i in range(n)), strict=False) for n in (1, 2, 3))
+    """The stems of a text, and their pairs and triples, with and without the fillers between them."""
+    stems = _stems(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))
+    told = [stem for stem in stems if stem not in _FILLERS]
+    runs = (zip(*(line[i:] for i in range(n)), strict=False) for line in (stems, told) for n in (1, 2, 3))
     return frozenset(" ".join(run) for group in runs for run in group)
+
+
+def _stems(text: str) -> list[str]:
+    return [_stem(token) for token in _TOKEN.findall(_NUMBER.sub("0", text.lower()))]
 
 
 def _stem(word: str) -> str:
