@@ -1230,7 +1230,7 @@ def create_<<t.id>>(
     if <<k.name>> not in (<<quoted(areas)>>):
         return {"success": False, "error": f"There is no <<areawords>> {<<k.name>>!r}."}
     if <<f.planned>> < 1:
-        return {"success": False, "error": f"The <<plannedwords>> has to be at least 1, not {<<f.planned>>}."}
+        return {"success": False, "error": f"The <<plannedwords>> must be at least 1, not {<<f.planned>>}."}
     if priority not in ("low", "normal", "high", "urgent"):
         return {"success": False, "error": f"There is no priority {priority!r}."}
     fault = self._due_fault(due_on, <<m.id>>)
@@ -1498,11 +1498,11 @@ def add_dependency(self, <<t.id>>_id: str, depends_on_id: str) -> dict:
         return {"success": False, "error": f"{<<t.id>>_id} depends on {depends_on_id} already."}
     if self._leads_to(depends_on_id, <<t.id>>_id):
         return {"success": False, "error": f"{depends_on_id} waits for {<<t.id>>_id}; that would be a circle."}
-    <<t.id>>["depends_on"].append(depends_on_id)
+    <<t.id>>["depends_on"] = [*<<t.id>>["depends_on"], depends_on_id]
     return {
         "success": True,
         "message": f"{<<t.id>>_id} now waits for {depends_on_id}.",
-        "data": {**<<t.id>>, "depends_on": list(<<t.id>>["depends_on"])},
+        "data": dict(<<t.id>>),
     }
 
 def remove_dependency(self, <<t.id>>_id: str, depends_on_id: str) -> dict:
@@ -1522,11 +1522,11 @@ def remove_dependency(self, <<t.id>>_id: str, depends_on_id: str) -> dict:
         return {"success": False, "error": f"{<<t.id>>_id} does not depend on {depends_on_id!r}."}
     if <<t.id>>["status"] != "open":
         return {"success": False, "error": f"<<t.cap>> {<<t.id>>_id} is {<<t.id>>['status']}; it waits for nothing."}
-    <<t.id>>["depends_on"].remove(depends_on_id)
+    <<t.id>>["depends_on"] = [key for key in <<t.id>>["depends_on"] if key != depends_on_id]
     return {
         "success": True,
         "message": f"{<<t.id>>_id} no longer waits for {depends_on_id}.",
-        "data": {**<<t.id>>, "depends_on": list(<<t.id>>["depends_on"])},
+        "data": dict(<<t.id>>),
     }
 
 def reach_<<m.id>>(self, <<m.id>>_id: str) -> dict:
