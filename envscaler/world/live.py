@@ -3,8 +3,15 @@
 The mirror is brought up to date after every call, so that the state can be read, compared and given to
 another worker at any time: when one is lost, when a snapshot is restored, when an episode is forked. Who is
 told what of it, and when it is too much, is `environment`'s business.
+
+However many objects there are, a bounded number of them has a worker (`MOST_WARM`): beyond that, one that is
+idle loses its own for a while.
 """
 
+import os
+import random
+import threading
+import weakref
 from typing import Any
 
 from envscaler.error import EnvironmentLost, SourceError
@@ -15,6 +22,34 @@ from envscaler.world.source import parse_class
 
 _LOADING = 10.0
 """Seconds that loading a class may take."""
+
+
+def _most_warm() -> int:
+    """As many workers as a quarter of the memory and half of the file descriptors have room for."""
+    try:
+        import resource
+
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    except (ImportError, AttributeError, ValueError, OSError):
+        return 64
+    return max(8, min(memory // 4 // (6 * 2**20), files // 2 if files > 0 else memory))
+
+
+MOST_WARM = _most_warm()
+"""Objects that may have a worker at a time."""
+_warm: "weakref.WeakSet[Live]" = weakref.WeakSet()
+_warm_lock = threading.Lock()
+_chance = random.Random(0)
+
+
+def _make_room() -> None:
+    """Take the worker from idle objects while there are too many; by lot, for all of them may take turns."""
+    with _warm_lock:
+        warm = [live for live in _warm if live.warm]
+    while len(warm) >= MOST_WARM:
+        if not warm.pop(_chance.randrange(len(warm))).rest():
+            return
 
 
 class ToolRaised(Exception):
@@ -37,6 +72,7 @@ class Live:
         self._timeout, self._isolation = timeout, isolation
         self._key_types = parse_class(skeleton.source, skeleton.class_name).key_types
         self._worker: Worker | None = None
+        self._busy = threading.RLock()
         self.state: State = {}
         self.seed, self.start = seed, start
         self.calls = 0
@@ -49,7 +85,8 @@ class Live:
             SourceError: the class cannot be loaded with it.
         """
         self.go_to(state)
-        self._worker, own = self._loaded(state)
+        with self._busy:
+            self._worker, own = self._loaded(state)
         # What the class made of the state, where that differs from what it was given.
         self.state = shared({**state, **own})
 
@@ -60,9 +97,25 @@ class Live:
 
     def drop(self) -> None:
         """End the worker; the state stays."""
-        if self._worker is not None:
-            self._worker.close()
-        self._worker = None
+        with self._busy:
+            if self._worker is not None:
+                self._worker.close()
+            self._worker = None
+
+    @property
+    def warm(self) -> bool:
+        """Whether there is a worker."""
+        return self._worker is not None
+
+    def rest(self) -> bool:
+        """`drop`, unless another thread is in the middle of a call; whether it was done."""
+        if not self._busy.acquire(blocking=False):
+            return False
+        try:
+            self.drop()
+        finally:
+            self._busy.release()
+        return True
 
     def call(self, tool: str, arguments: dict[str, Json]) -> tuple[Json, Diff]:
         """Run a tool; return its reply and what it changed.
@@ -72,19 +125,24 @@ class Live:
             WorkerLost: it hung or crashed; the state is as before.
             EnvironmentLost: the state cannot be restored.
         """
-        worker = self._ready()
+        with self._busy:
+            answer = self._ask("call", tool, arguments)
+            self.calls += 1
+            if answer["ok"]:
+                return self._taken(answer)
+            if answer.get("recycle"):
+                self.drop()
+        raise ToolRaised(answer.get("error"))
+
+    def _ask(self, do: str, tool: str, arguments: dict[str, Json]) -> dict[str, Any]:
         position = {"seed": self.seed, "call": self.calls, "slept": self.slept, "start": self.start}
-        self.calls += 1
+        worker = self._ready()
         try:
-            answer = worker.ask("call", timeout=self._timeout, tool=tool, arguments=arguments, **position)
+            return worker.ask(do, timeout=self._timeout, tool=tool, arguments=arguments, **position)
         except WorkerLost:
+            self.calls += do == "call"
             self.drop()
             raise
-        if answer["ok"]:
-            return self._taken(answer)
-        if answer.get("recycle"):
-            self.drop()
-        raise ToolRaised(answer.get("error"))
 
     def observe(self, tool: str, arguments: dict[str, Json]) -> dict[str, Any]:
         """What a call would do besides replying (see `sandbox.observe`); the state stays as it is.
@@ -92,14 +150,8 @@ class Live:
         Raises:
             WorkerLost: it hung or crashed.
         """
-        position = {"seed": self.seed, "call": self.calls, "slept": self.slept, "start": self.start}
-        try:
-            answer = self._ready().ask(
-                "observe", timeout=self._timeout, tool=tool, arguments=arguments, **position
-            )
-        except WorkerLost:
-            self.drop()
-            raise
+        with self._busy:
+            answer = self._ask("observe", tool, arguments)
         facts = answer.get("facts")
         return facts if isinstance(facts, dict) else {"error": answer.get("error")}
 
@@ -127,7 +179,10 @@ class Live:
 
     def _loaded(self, state: State) -> tuple[Worker, State]:
         skeleton = self._skeleton
+        _make_room()
         worker = start_worker(self._isolation)
+        with _warm_lock:
+            _warm.add(self)
         try:
             answer = worker.ask(
                 "load",

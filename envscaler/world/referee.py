@@ -44,7 +44,7 @@ class Findings(list[Finding]):
         return [finding for finding in self if finding.severity == "error"]
 
     def _repr_html_(self) -> str:
-        counts = Counter(finding.severity for finding in self)
+        counts: Counter[str] = Counter(finding.severity for finding in self)
         colour = {"error": "#b2182b", "warning": "#8a6d00", "note": "#555555"}
         rows = "".join(
             f"<tr><td style='color:{colour[f.severity]}'><b>{f.severity}</b></td><td>{html.escape(f.kind)}</td>"

@@ -127,6 +127,9 @@ class SocketChannel:
 
     def __init__(self, end: socket.socket, pid: int, kill: Callable[[int], None]) -> None:
         self._socket, self._pid, self._kill = end, pid, kill
+        # `select` knows no descriptor above 1,023.
+        self._early = select.poll()
+        self._early.register(end, select.POLLIN)
         # Linux's id of another process's CPU clock.
         self._clock = (~pid << 3) | 2
 
@@ -134,7 +137,7 @@ class SocketChannel:
         """Send one frame and wait for the body of the answer."""
         deadline = _Deadline(timeout, self._clock)
         try:
-            if select.select([self._socket], [], [], 0)[0]:
+            if self._early.poll(0):
                 raise WorkerLost("crash", "the worker spoke without being asked, or has ended")
             self._socket.settimeout(timeout + 5.0)
             self._socket.sendall(frame)
