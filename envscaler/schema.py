@@ -44,7 +44,7 @@ class Task(Record):
     reason: str = ""
     """Why it was judged so."""
     label: bool | None = None
-    """What a person said of `stateful`, where one did."""
+    """What a reader said of `stateful`, where one did."""
     origin: Origin | None = None
     """How the judgement was made."""
 
