@@ -5,7 +5,9 @@ fails stops the series: the ones after it would read what it should have written
 this module only finds, checks, runs and counts them.
 """
 
+import json
 import logging
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -48,22 +50,37 @@ def find_notebooks(only: Sequence[str] = ()) -> list[Path]:
 def known_parameters(notebook: Path) -> dict[str, str]:
     """Name → default (as source text) of the parameters a notebook takes."""
     import papermill
+    from nbformat import ValidationError
+    from nbformat.reader import NotJSONError
 
-    return {name: entry["default"] for name, entry in papermill.inspect_notebook(str(notebook)).items()}
+    try:
+        entries = papermill.inspect_notebook(str(notebook))
+    except (OSError, ValueError, AttributeError, NotJSONError, ValidationError) as error:
+        raise StoreError(
+            f"Expected a notebook at {notebook}, but it cannot be read: {_ended(str(error), 200)}"
+        ) from error
+    return {name: entry["default"] for name, entry in entries.items()}
 
 
 def check_parameters(notebooks: Sequence[Path], parameters: dict[str, Any]) -> None:
-    """Refuse a parameter that none of the notebooks takes; papermill itself would only warn.
+    """Refuse a parameter that none of the notebooks takes (papermill itself would only warn) or can hold.
 
     Raises:
-        ParameterError: naming the parameter and those that are known.
+        ParameterError: naming the parameter, and those that are known or why its value will not do.
     """
     known = {name for notebook in notebooks for name in known_parameters(notebook)}
-    for name in parameters:
+    for name, value in parameters.items():
         if name not in known:
             raise ParameterError(
                 f"Expected a notebook parameter out of {', '.join(sorted(known))}, got {name!r}."
             )
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ParameterError(
+                f"Expected a value of {name} that a notebook can hold: text, number, list or dict, "
+                f"got {value!r:.60} ({error})."
+            ) from error
 
 
 def run_series(
@@ -103,40 +120,66 @@ def execute(notebook: Path, parameters: dict[str, Any], *, progress: bool = True
     """Execute one notebook; its executed copy and an HTML of it go to `build/notebooks/`. Returns the copy's path.
 
     Raises:
-        NotebookError: a cell raised; the copy is then kept as `<name>.failed.ipynb`.
+        NotebookError: a cell raised or the kernel died; the copy is then kept as `<name>.failed.ipynb`.
+        StoreError: `build/` cannot be written.
     """
     import papermill
+    from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
     done = project.build_dir() / "notebooks" / notebook.name
-    running = done.with_suffix(".running.ipynb")
+    # Two runs at once must not write one file; the last to end has its copy kept.
+    running, failed = done.with_suffix(f".running-{os.getpid()}.ipynb"), done.with_suffix(".failed.ipynb")
     _make_folder(done.parent)
     try:
         with _quiet("papermill", "traitlets"):
             papermill.execute_notebook(
                 str(notebook), str(running), parameters, kernel_name="python3", cwd=str(notebook.parent),
+                # A kernel warns at each start that it listens on loopback; that is what it is there for.
+                extra_arguments=["--log-level=40"],
                 progress_bar={"desc": notebook.stem, "leave": False} if progress else False,
             )  # fmt: skip
+        running.replace(done)
+        failed.unlink(missing_ok=True)
     except PapermillExecutionError as error:
-        failed = running.replace(done.with_suffix(".failed.ipynb"))
+        running.replace(failed)
+        said = f"cell {error.cell_index} raised {error.ename}: {_ended(error.evalue)}"
         raise NotebookError(
-            f"Expected {notebook.name} to run through, but cell {error.cell_index} raised {error.ename}: "
-            f"{error.evalue} The executed copy is {failed}."
+            f"Expected {notebook.name} to run through, but {said} The executed copy is {failed}."
         ) from None
-    running.replace(done)
-    done.with_suffix(".failed.ipynb").unlink(missing_ok=True)
+    except DeadKernelError as error:
+        running.replace(failed)
+        raise NotebookError(
+            f"Expected {notebook.name} to run through, but its kernel died ({error}); was it short of memory? "
+            f"The executed copy is {failed}."
+        ) from None
+    except OSError as error:
+        raise _unwritable(done.parent, error) from error
+    finally:
+        running.unlink(missing_ok=True)
     write_text(done.with_suffix(".html"), _html(done))
     return done
+
+
+def _ended(words: str, limit: int = 1000) -> str:
+    """The words of an error as one sentence with a full stop, however long and many-lined they came."""
+    line = " ".join(words.split())
+    line = line if len(line) <= limit else f"{line[:limit]}…"
+    return line if line.endswith((".", "!", "?")) else f"{line}."
 
 
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(
-            f"Expected to write to {folder}, but {error.strerror or error}. Set ENVSCALER_HOME to a folder you may "
-            "write to that holds notebooks/ and data/."
-        ) from error
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(folder: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"Expected to write to {folder}, but {error.strerror or error}. Set ENVSCALER_HOME to a folder you may "
+        "write to that holds notebooks/ and data/."
+    )
 
 
 def _html(notebook: Path) -> str:

@@ -18,6 +18,9 @@ LONG = [
     "rooms.sort(key=lambda room: (room['nightly_rate'], room['room_id'], room['room_id'], room['floor']))",
     'if nationality not in ("Austria", "Belgium", "Canada", "Denmark", "France", "Germany", "Ireland", "Italy"):',
     'counts = {name: {"open": 0, "assigned": 0, "resolved": 0} for name in ("housekeeping", "maintenance")}',
+    'due = (date.fromisoformat(shipment["sent_on"]) + timedelta(days=self.longest_transit_days + 1)).isoformat()',
+    'due = ((date.fromisoformat(shipment["sent_on"]), timedelta(days=self.longest_transit_days + 1)),)',
+    'share = round(100 * (self.counts["resolved"] + self.counts["closed"]) / (self.counts["all"] or 1), 1)',
 ]
 
 
@@ -43,6 +46,20 @@ def test_a_long_docstring_line_hangs_under_its_parameter() -> None:
     lines = tidy(method, 80).splitlines()
     assert max(map(len, lines)) <= 80 and sum(line.startswith("            word") for line in lines) >= 1
     assert ast.parse(tidy(method, 80))
+
+
+def test_what_is_wrapped_off_a_paragraph_joins_its_next_line() -> None:
+    text = "the amount claimed less the deductible, at most what is left of the limit, and what"
+    lines = [
+        "def f(self) -> dict:",
+        '    """Say.',
+        "",
+        "    Returns:",
+        f"        {text} documents",
+        "        are missing.",
+    ]
+    method = "\n".join([*lines, '    """'])
+    assert tidy(method, 95).splitlines()[4:6] == [f"        {text}", "        documents are missing."]
 
 
 @pytest.mark.parametrize("name", sorted(domains()))

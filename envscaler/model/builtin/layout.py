@@ -20,16 +20,28 @@ def tidy(source: str, width: int = WIDTH) -> str:
     """The source with every line that is too long folded."""
     lines: list[str] = []
     inside = False
-    for line in source.splitlines():
+    todo = source.splitlines()[::-1]
+    while todo:
+        line = todo.pop()
         quotes = line.count('"""')
         if len(line) <= width:
             lines.append(line)
         elif inside or quotes:
             lines += _wrap(line, width, inside)
+            if todo and inside and _goes_on(lines[-1], todo[-1]):
+                # What was wrapped off goes before the next line of the paragraph, not on a line of its own.
+                todo[-1] = f"{lines.pop()} {todo[-1].strip()}"
         else:
             lines += fold(line, width)
         inside ^= quotes % 2 == 1
     return "\n".join(lines) + "\n"
+
+
+def _goes_on(wrapped: str, following: str) -> bool:
+    """Whether the next line of a docstring is of the same paragraph as the end of a wrapped one."""
+    text = following.strip()
+    indents = {len(line) - len(line.lstrip()) for line in (wrapped, following)}
+    return bool(text) and len(indents) == 1 and '"""' not in text and not re.match(r"[-*`\w]+: ", text)
 
 
 def _wrap(line: str, width: int, inside: bool) -> list[str]:
@@ -62,7 +74,9 @@ def fold(line: str, width: int) -> list[str]:
     if call and len(inner) <= width:
         middle = [inner]
     elif len(members) > 1 or not call:
-        comma = "" if _is_comprehension(body) else ","
+        # A comma after the one thing in plain parentheses would make a tuple of it.
+        grouping = not call and line[opening] == "(" and len(members) == 1 and not body.endswith(",")
+        comma = "" if grouping or _is_comprehension(body) else ","
         parts = [f"{indent}    {member}{comma}" for member in members]
         middle = [piece for part in parts for piece in fold(part, width)]
     else:
