@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from envscaler.model.builtin.domain import Domain, domains, recognise
-from envscaler.model.builtin.reader import CUES, FITS, find_cues, infer, judge, said_words
+from envscaler.model.builtin.domain import Domain, domains, ranking, recognise
+from envscaler.model.builtin.reader import CUES, FITS, LONG, find_cues, infer, judge, said_words
 from envscaler.themes import Inferred
 
 
@@ -161,3 +161,63 @@ def test_the_words_of_a_domain_are_found_in_the_plural() -> None:
     hotel = domains()["hotel"]
     assert "hotel" in said_words(hotel, "Two hotels, please.")
     assert said_words(hotel, "A hospital.") == []
+
+
+@pytest.mark.parametrize(
+    ("request_text", "name"),
+    [
+        ("cancel my order please, it was the wrong size", "online_shop"),
+        ("Cancel order 71940.", "online_shop"),
+        ("Cancel order QF-71940.", "online_shop"),
+        ("Upgrade us to the junior suite for two nights.", "hotel"),
+        ("Move my dentist slot to Friday.", "clinic"),
+        ("Reset the password for Ugo Brandt.", "it_service_desk"),
+        ("Book me the phone booth from two to three.", "coworking"),
+        ("Cancel the spay for the tabby, she is expecting.", "vet_clinic"),
+        ("Release the four bags of O negative, the crossmatch failed.", "blood_bank"),
+        ("Put the parcel for the neighbour on the porch.", "parcel_shipping"),
+    ],
+)
+def test_a_short_request_is_recognised(request_text: str, name: str) -> None:
+    assert infer({"request": request_text}, rng())["fits"]
+    assert ranking(request_text)[0][1].name == name
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "Can you help me, please?",
+        "Sort these in descending order.",
+        "Get the overs of both innings of match 4.",
+        "Add the individual Lion to the animal kingdom in my ontology.",
+        "Book me a balloon ride.",
+        "Pin the message about the meeting and unpin the old one.",
+    ],
+)
+def test_a_request_about_none_of_the_worlds_is_not(request_text: str) -> None:
+    assert not infer({"request": request_text}, rng())["fits"]
+
+
+def test_a_number_stands_for_any_code_and_an_article_may_stand_between() -> None:
+    shop = domains()["online_shop"]
+    assert shop.score("order 7") == shop.score("order QF-7-12b") > shop.score("order seven")
+    assert shop.score("cancel my order") >= shop.score("cancel the order") > shop.score("cancel, then order")
+
+
+def test_a_long_request_needs_more_than_one_word() -> None:
+    weak = next(w for w, v in domains()["hotel"].words.items() if v == FITS and " " not in w)
+    assert infer({"request": f"Find the {weak}."}, rng())["fits"]
+    assert not infer({"request": f"Find the {weak}. " + "and so on " * LONG}, rng())["fits"]
+
+
+def test_of_equal_scores_the_one_with_more_words_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    hotel = domains()["hotel"]
+    few = hotel.model_copy(update={"name": "aa_few", "words": {"lamp": 3}})
+    many = hotel.model_copy(update={"name": "bb_many", "words": {"lamp": 1, "shade": 2, "wick": 2}})
+    twin = many.model_copy(update={"name": "cc_twin"})
+    monkeypatch.setattr("envscaler.model.builtin.domain.domains", lambda: {d.name: d for d in (few, many)})
+    assert [found.name for _, found in ranking("a lamp and its shade")] == ["bb_many", "aa_few"]
+    assert recognise("a lamp and its shade") is many
+    monkeypatch.setattr("envscaler.model.builtin.domain.domains", lambda: {d.name: d for d in (twin, many)})
+    assert recognise("a lamp and its shade") is None
+    assert ranking("a lamp and its shade")[0][1] is many

@@ -312,16 +312,19 @@ _CORE = (
 )
 FITS = 2.0
 """Least score at which a request is taken to be about a domain; less than `ENOUGH`, as a request has few words."""
+LONG = 40
+"""Words of a request from which on more is asked for, as many words hit something by chance."""
+MOST = 4.0
+"""Least score that is asked for at most, however long a request is."""
 
 
 def infer(blocks: Mapping[str, str], rng: np.random.Generator) -> dict[str, Any]:
     """The answer to `themes/infer`: the domain the words point to, worded anew, or why none does."""
     request = blocks["request"]
     ranked = ranking(request)
-    near = [(score, domain) for score, domain in ranked if score >= FITS and score == ranked[0][0]]
-    if not near:
+    if not ranked or ranked[0][0] < _least(request):
         return _unfit(request, ranked)
-    score, domain = near[int(rng.integers(len(near)))]
+    score, domain = ranked[0]
     rival = next((other for other, known in ranked if known is not domain), 0.0)
     said = said_words(domain, request)
     usefulness, modelability = _scores(domain, request, score, rival, rng)
@@ -334,6 +337,11 @@ def infer(blocks: Mapping[str, str], rng: np.random.Generator) -> dict[str, Any]
         "usefulness": usefulness,
         "modelability": modelability,
     }
+
+
+def _least(request: str) -> float:
+    """The least score that is asked for: `FITS`, and 1 more for each `LONG` words beyond the first `LONG`."""
+    return min(MOST, FITS + max(0, len(request.split()) - LONG) / LONG)
 
 
 def said_words(domain: Domain, request: str) -> list[str]:
@@ -355,7 +363,10 @@ def _unfit(request: str, ranked: list[tuple[float, Domain]]) -> dict[str, Any]:
             f"{domain.name.replace('_', ' ')} ({score:.1f}, by {_quoted(said_words(domain, request))})"
             for score, domain in near
         )
-        reason = f"None of the {len(ranked)} worlds I know scores {FITS:g} or more. The nearest: {nearest}."
+        least = _least(request)
+        reason = (
+            f"None of the {len(ranked)} worlds I know scores {least:.2g} or more. The nearest: {nearest}."
+        )
     else:
         told = sorted(set(re.findall(r"[A-Za-z]{3,}", request)), key=lambda word: (-len(word), word))
         reason = f"None of the {len(ranked)} worlds I know has words such as {_quoted(told)}."
