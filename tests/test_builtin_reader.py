@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from envscaler.model.builtin.domain import Domain, domains, ranking, recognise
+from envscaler.model.builtin.domain import Domain, _stems, domains, ranking, recognise
 from envscaler.model.builtin.reader import CUES, FITS, LONG, find_cues, infer, judge, said_words
 from envscaler.themes import Inferred
 
@@ -221,3 +221,11 @@ def test_of_equal_scores_the_one_with_more_words_comes_first(monkeypatch: pytest
     monkeypatch.setattr("envscaler.model.builtin.domain.domains", lambda: {d.name: d for d in (twin, many)})
     assert recognise("a lamp and its shade") is None
     assert ranking("a lamp and its shade")[0][1] is many
+
+
+@pytest.mark.parametrize("domain", ALL, ids=lambda domain: domain.name)
+def test_no_word_of_a_domain_overrides_another_of_the_same_stem(domain: Domain) -> None:
+    by_stem: dict[str, set[str]] = {}
+    for word in domain.words:
+        by_stem.setdefault(" ".join(_stems(word)), set()).add(word)
+    assert [words for words in by_stem.values() if len(words) > 1] == []
