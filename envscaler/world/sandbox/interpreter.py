@@ -18,14 +18,14 @@ root, what, argument = sys.argv[1:]
 for name in ("envscaler", "envscaler.world", "envscaler.world.sandbox"):
     sys.modules[name] = package = types.ModuleType(name)
     package.__path__ = [root + "/" + name.replace(".", "/")]
-from envscaler.world.sandbox import worker
-worker.zygote(int(argument)) if what == "zygote" else worker.alone()
+from envscaler.world.sandbox import zygote
+zygote.zygote(int(argument)) if what == "zygote" else zygote.alone()
 """
 _ROOT = Path(__file__).resolve().parents[3]
 
 
 def start_interpreter(what: str, argument: str, **options: Any) -> "subprocess.Popen[bytes]":
-    """Start `worker.zygote` or `worker.alone` in an interpreter of its own.
+    """Start `zygote.zygote` or `zygote.alone` in an interpreter of its own.
 
     Raises:
         SandboxError: none can be started.

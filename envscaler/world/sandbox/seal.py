@@ -12,6 +12,7 @@ process except for the list of what a seal must stop.
 """
 
 import ctypes
+import functools
 import os
 import platform
 import signal
@@ -64,10 +65,22 @@ def available() -> bool:
     return sys.platform == "linux" and platform.machine() in CALLS and struct.calcsize("P") == 8
 
 
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def prepare() -> None:
+    """Make once, before the first fork, what every seal needs."""
+    _held()
+    if available():
+        _filter(platform.machine())
+
+
 def die_with_parent(parent: int) -> None:
     """Have the kernel kill this process when its parent dies; exit at once if that has happened already."""
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        _libc().prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
 
@@ -92,6 +105,7 @@ def _lower(kind: int, most: int) -> None:
         return
 
 
+@functools.cache
 def _held() -> int:
     try:
         with open("/proc/self/statm") as file:  # noqa: PTH123 - pathlib is not loaded in a worker
@@ -106,7 +120,7 @@ def close_in() -> None:
     Raises:
         OSError: the kernel refuses; nothing may be run here then.
     """
-    libc = ctypes.CDLL(None, use_errno=True)
+    libc = _libc()
     # Walls behind the wall: kernels without namespaces or Landlock are no obstacle, for seccomp refuses it all. A
     # network of its own would take three milliseconds and hide nothing from a process that can make no socket.
     libc.unshare(NEW_USER | NEW_IPC)
@@ -133,6 +147,7 @@ def _landlock(libc: ctypes.CDLL) -> None:
         os.close(ruleset)
 
 
+@functools.cache
 def _filter(machine: str) -> bytes:
     """The BPF program: other architectures and x32 calls kill, listed calls pass, all else is EPERM."""
     load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06
