@@ -149,10 +149,11 @@ class AuditInspector(Pager):
         self._ids: dict[int, str] = {}
         self._path = Path(labels_path) if labels_path else None
         self._labels = _read_labels(self._path)
-        self.environment = _dropdown("environment", self._environments(), width="340px")
-        self.tool = _dropdown("tool", [ALL])
-        self.intent = _dropdown("intent", [ALL, *get_args(Intent)])
-        self.verdict = _dropdown("verdict", [ALL, *get_args(Verdict)])
+        # Together no wider than JupyterLab's notebook in a window of 1280 px, its side bar open.
+        self.environment = _dropdown("environment", self._environments(), width="320px")
+        self.tool = _dropdown("tool", [ALL], width="215px")
+        self.intent = _dropdown("intent", [ALL, *get_args(Intent)], width="145px")
+        self.verdict = _dropdown("verdict", [ALL, *get_args(Verdict)], width="150px")
         self.note = Text(placeholder="note", layout=Layout(width="340px"))
         marks = [_button(v, f"You say: {v}", lambda v=v: self.mark(v)) for v in get_args(Verdict)]
         self.environment.observe(self._retool, "value")
