@@ -5,12 +5,16 @@ import time as real_time
 
 import pytest
 
-from envscaler.world.clock import START, Position, stand_ins
+from envscaler.world.clock import START, Position, stand_in
+
+
+def modules_of(position):
+    return {name: stand_in(name, position) for name in ("datetime", "time", "uuid", "random", "secrets")}
 
 
 def drawn(seed, call):
     position = Position()
-    modules = stand_ins(position)
+    modules = modules_of(position)
     position.move(seed, call, 0.0)
     return [
         modules["random"].random(), modules["random"].sample(range(100), 5), modules["random"].Random().random(),
@@ -29,35 +33,30 @@ def test_a_function_of_seed_and_call():
 
 @pytest.fixture
 def modules():
-    return stand_ins(Position())
+    return modules_of(Position())
 
 
 def test_datetime_is_a_datetime(modules):
-    stand_in = modules["datetime"]
-    now = stand_in.datetime.now()
-    assert isinstance(now, stand_in.datetime) and isinstance(now, real.datetime) and now.tzinfo is None
-    assert isinstance(now + real.timedelta(days=1), stand_in.datetime) and isinstance(
-        now.date(), stand_in.date
-    )
-    assert isinstance(real.datetime(2020, 1, 1), stand_in.datetime) and not isinstance(
-        real.date.today(), stand_in.datetime
+    module = modules["datetime"]
+    now = module.datetime.now()
+    assert isinstance(now, module.datetime) and isinstance(now, real.datetime) and now.tzinfo is None
+    assert isinstance(now + real.timedelta(days=1), module.datetime) and isinstance(now.date(), module.date)
+    assert isinstance(real.datetime(2020, 1, 1), module.datetime) and not isinstance(
+        real.date.today(), module.datetime
     )
     assert (
-        stand_in.datetime.strptime("2020-01-02", "%Y-%m-%d").day == 2
-        and stand_in.datetime.fromisoformat("2020-01-02").day == 2
+        module.datetime.strptime("2020-01-02", "%Y-%m-%d").day == 2
+        and module.datetime.fromisoformat("2020-01-02").day == 2
     )
-    assert stand_in.datetime.now(real.UTC).tzinfo is real.UTC and now.year == 2025
-    assert stand_in.datetime.now(stand_in.timezone(real.timedelta(hours=2))).hour == (now.hour + 2) % 24
-    assert (
-        stand_in.date.today() == stand_in.datetime.today().date()
-        and stand_in.datetime.utcnow().hour == now.hour
-    )
-    assert issubclass(stand_in.datetime, real.date)
+    assert module.datetime.now(real.UTC).tzinfo is real.UTC and now.year == 2025
+    assert module.datetime.now(module.timezone(real.timedelta(hours=2))).hour == (now.hour + 2) % 24
+    assert module.date.today() == module.datetime.today().date() and module.datetime.utcnow().hour == now.hour
+    assert issubclass(module.datetime, real.date)
 
 
 def test_time_moves_by_calls_readings_and_sleep():
     position = Position()
-    time = stand_ins(position)["time"]
+    time = modules_of(position)["time"]
     position.move(0, 0, 0.0)
     first, second = time.time(), time.time()
     assert START < first < second < first + 0.01

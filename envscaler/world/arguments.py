@@ -6,6 +6,7 @@ expected and what came. `True` is no integer, `2.0` is taken for the integer 2, 
 """
 
 import difflib
+import functools
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -148,9 +149,13 @@ def _kind(value: Json) -> str:
 
 def _validator(schema: Any) -> Validator | None:
     """A validator of one argument; None where a published schema is itself no schema."""
-    if not isinstance(schema, dict):
-        return None
-    standard = _standard(schema)
+    return _compiled(json.dumps(schema)) if isinstance(schema, dict) else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(schema: str) -> Validator | None:
+    # Checking a schema takes longer than a call, and every episode of a skeleton has the same ones.
+    standard = _standard(json.loads(schema))
     try:
         jsonschema.Draft202012Validator.check_schema(standard)
     except jsonschema.SchemaError:

@@ -64,15 +64,16 @@ class Position:
         return self._stream
 
 
-def stand_ins(position: Position) -> dict[str, ModuleType]:
-    """Modules that answer from `position`, under the names of the real ones."""
-    return {
-        "datetime": _datetime(position),
-        "time": _time(position),
-        "uuid": _uuid(position),
-        "random": _random(position),
-        "secrets": _secrets(position),
+def stand_in(name: str, position: Position) -> ModuleType | None:
+    """A module that answers from `position`, under the name of a real one; None where there is none."""
+    makers: dict[str, Callable[[Position], ModuleType]] = {
+        "datetime": _datetime,
+        "time": _time,
+        "uuid": _uuid,
+        "random": _random,
+        "secrets": _secrets,
     }
+    return makers[name](position) if name in makers else None
 
 
 def _module(real: ModuleType, changes: dict[str, Any]) -> ModuleType:

@@ -8,6 +8,7 @@ However many objects there are, a bounded number of them has a worker (`MOST_WAR
 idle loses its own for a while.
 """
 
+import functools
 import os
 import random
 import threading
@@ -62,6 +63,12 @@ class ToolRaised(Exception):
         self.line = told["line"] if isinstance(told.get("line"), int) else None
 
 
+@functools.lru_cache(maxsize=256)
+def _key_types(source: str, class_name: str) -> dict[str, list[str]]:
+    # Episodes of one class begin by the hundred, and parsing it takes as long as ten of their steps.
+    return parse_class(source, class_name).key_types
+
+
 class Live:
     """One object of a skeleton's class, in a worker that is replaced whenever need be."""
 
@@ -70,7 +77,7 @@ class Live:
     ) -> None:
         self._skeleton = skeleton
         self._timeout, self._isolation = timeout, isolation
-        self._key_types = parse_class(skeleton.source, skeleton.class_name).key_types
+        self._key_types = _key_types(skeleton.source, skeleton.class_name)
         self._worker: Worker | None = None
         self._busy = threading.RLock()
         self.state: State = {}

@@ -16,7 +16,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 import envscaler.world.sandbox.seal as seal
-from envscaler.world.clock import Position, stand_ins
+from envscaler.world.clock import Position, stand_in
 from envscaler.world.sandbox.allowed import ALLOWED, HIDDEN
 from envscaler.world.sandbox.observe import observe
 from envscaler.world.sandbox.track import (
@@ -76,7 +76,8 @@ class Space:
     """The names one piece of generated code sees: builtins, imports, and nothing shared with another piece."""
 
     def __init__(self, position: Position) -> None:
-        self._modules: dict[str, ModuleType] = dict(stand_ins(position))
+        self._position = position
+        self._modules: dict[str, ModuleType] = {}
         names = {k: v for k, v in vars(builtins).items() if k not in HIDDEN}
         names.update(__import__=self._import, print=lambda *args, **kwargs: None)
         self.globals: dict[str, Any] = {"__builtins__": names, "__name__": "environment"}
@@ -96,16 +97,19 @@ class Space:
     def _module(self, name: str) -> ModuleType:
         # A copy, so that what one piece writes into a module is not seen by the next.
         if name not in self._modules:
-            real = importlib.import_module(name)
-            copy = ModuleType(name, real.__doc__)
-            vars(copy).update({k: v for k, v in vars(real).items() if k not in ("__loader__", "__spec__")})
-            self._modules[name] = copy
+            self._modules[name] = stand_in(name, self._position) or _copied(importlib.import_module(name))
         return self._modules[name]
 
     def run(self, source: str) -> None:
         """Execute a source in this space."""
         code: CodeType = compile(source, FILE, "exec", dont_inherit=True)
         exec(code, self.globals)
+
+
+def _copied(real: ModuleType) -> ModuleType:
+    copy = ModuleType(real.__name__, real.__doc__)
+    vars(copy).update({k: v for k, v in vars(real).items() if k not in ("__loader__", "__spec__")})
+    return copy
 
 
 def described(error: BaseException) -> dict[str, Any]:
