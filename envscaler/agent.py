@@ -3,8 +3,8 @@
 An agent is anything with a `name` and one method `act(messages, tools, *, seed)` that returns one assistant
 message in OpenAI form (text, or `tool_calls` whose arguments are a JSON string); it must be a pure function
 of what it is shown, so that the model's cache can stand in for it. `ToolAgent` uses a server's own function
-calling, `PromptAgent` writes its calls as text. The scripted agents of `scripted` are offered here too. The
-user simulator holds the task and never sees a tool message.
+calling, `PromptAgent` writes its calls as text. The user simulator holds the task and never sees a tool message.
+Agents that ask no model are in `scripted`.
 
 This module neither runs the loop (`episode`) nor validates a call: the environment answers a malformed one.
 """
@@ -15,29 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from envscaler.error import ReplyError
 from envscaler.model.ask import ask, chat
 from envscaler.model.request import Message, Model, Reply, Request
-from envscaler.schema import Json, Usage
-from envscaler.scripted import UNREADABLE, CarelessAgent, IdleAgent, RandomAgent, WitnessAgent, tool_call
-
-__all__ = [
-    "Agent",
-    "CarelessAgent",
-    "IdleAgent",
-    "Message",
-    "Metered",
-    "PromptAgent",
-    "RandomAgent",
-    "ToolAgent",
-    "UserSimulator",
-    "UserTurn",
-    "WitnessAgent",
-    "parse_calls",
-    "without_thoughts",
-]
+from envscaler.schema import Json, Part, Usage
+from envscaler.scripted import UNREADABLE, tool_call
 
 
 @runtime_checkable
@@ -240,10 +224,8 @@ def _unmarked(content: Any) -> str:
 # The user
 
 
-class UserTurn(BaseModel):
+class UserTurn(Part):
     """What the user simulator answers."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     thought: str
     """What is settled, what is open, what to say next; nobody else reads it."""

@@ -19,6 +19,7 @@ from envscaler.model import prompt
 from envscaler.model.ask import origin
 from envscaler.model.connect import connect
 from envscaler.model.request import Message, Model
+from envscaler.model.wire import whole
 from envscaler.schema import (
     Ending,
     Json,
@@ -320,7 +321,7 @@ def writable(value: Json) -> Json:
     try:
         canonical(value).encode()
     except UnicodeEncodeError:
-        return json.loads(canonical(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        return json.loads(whole(canonical(value)))
     return value
 
 

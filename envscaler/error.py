@@ -47,10 +47,6 @@ class CacheMiss(ModelError):
     """The cache is `replay_only` and holds no reply to this request."""
 
 
-class BudgetExceeded(ModelError):
-    """The next call would cost more than the budget allows; what is done is kept."""
-
-
 class NothingFits(ModelError):
     """The built-in model has no pattern for what it was asked about, and says so."""
 

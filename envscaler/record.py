@@ -26,6 +26,14 @@ def digest(content: Json) -> str:
     return hashlib.sha256(canonical(content).encode()).hexdigest()[:12]
 
 
+def read_loosely(text: Any) -> Json:
+    """What a text holds where it is JSON, else the text as it is."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return text
+
+
 class Part(BaseModel):
     """A piece of a record: frozen, nothing unknown in it, no id of its own."""
 

@@ -23,6 +23,7 @@ from envscaler.record import Record as Record
 from envscaler.record import Usage as Usage
 from envscaler.record import canonical as canonical
 from envscaler.record import digest as digest
+from envscaler.record import read_loosely as read_loosely
 
 Verdict = Literal["pass", "warning", "fail"]
 Intent = Literal["positive", "boundary", "negative"]

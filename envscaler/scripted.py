@@ -17,7 +17,7 @@ import numpy as np
 
 from envscaler.error import ParameterError
 from envscaler.model.request import Message
-from envscaler.schema import Call, Json, Scenario, digest
+from envscaler.schema import Call, Json, Scenario, digest, read_loosely
 from envscaler.world.witness import resolve
 
 Slip = Literal["skip", "value", "entity", "argument", "repeat", "stop"]
@@ -367,11 +367,4 @@ def _parameters(tools: Sequence[Mapping[str, Any]], name: str) -> Mapping[str, A
 
 def replies_of(messages: Sequence[Message]) -> list[Json]:
     """The tool replies seen so far, in order, parsed where they are JSON."""
-    return [_parsed(message.get("content")) for message in messages if message["role"] == "tool"]
-
-
-def _parsed(content: Any) -> Json:
-    try:
-        return json.loads(content)
-    except (TypeError, ValueError, RecursionError):
-        return content
+    return [read_loosely(message.get("content")) for message in messages if message["role"] == "tool"]

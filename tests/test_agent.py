@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 
 from envscaler.agent import (
     Agent,
-    IdleAgent,
     Metered,
     PromptAgent,
-    RandomAgent,
     ToolAgent,
     UserSimulator,
     as_text,
@@ -23,7 +21,7 @@ from envscaler.error import ModelError, ReplyError
 from envscaler.model.request import Reply
 from envscaler.model.scripted import ScriptedModel
 from envscaler.schema import Usage
-from envscaler.scripted import UNREADABLE
+from envscaler.scripted import UNREADABLE, IdleAgent, RandomAgent
 
 MESSAGES = [
     {"role": "system", "content": "You are careful."},

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from envscaler import episode
-from envscaler.agent import CarelessAgent, IdleAgent, PromptAgent, RandomAgent, ToolAgent, WitnessAgent
+from envscaler.agent import PromptAgent, ToolAgent
 from envscaler.episode import as_action, dialogue_of, roll_out, system_message, writable
-from envscaler.error import BudgetExceeded, CheckError, EnvironmentLost, ModelError, ParameterError
+from envscaler.error import CacheMiss, CheckError, EnvironmentLost, ModelError, ParameterError
 from envscaler.model.request import Reply
 from envscaler.model.scripted import ScriptedModel
 from envscaler.schema import Call, Check, Outcome, Rollout, Rule, Scenario, Skeleton, Tool, Usage
+from envscaler.scripted import CarelessAgent, IdleAgent, RandomAgent, WitnessAgent
 from envscaler.show.stats import rollout_frame
 from envscaler.store import read_records, write_records
 from envscaler.world.environment import Environment
@@ -283,7 +284,7 @@ def test_a_lost_environment_is_a_failure_without_a_reward(desk, place):
     assert len(rollout.messages) >= {"reset": 0, "step 1": 3, "step 2": 5, "grade": 7}[place]
 
 
-@pytest.mark.parametrize("error", [ModelError("down"), BudgetExceeded("too dear")])
+@pytest.mark.parametrize("error", [ModelError("down"), CacheMiss("not recorded")])
 def test_a_models_failure_keeps_what_was_said(error):
     model = ScriptedModel(
         [Reply("", tool_calls=(close("T-1")["tool_calls"][0],), usage=Usage(calls=1)), error]

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envscaler import rollouts
-from envscaler.agent import IdleAgent, RandomAgent, ToolAgent, WitnessAgent
+from envscaler.agent import ToolAgent
 from envscaler.error import ParameterError, SourceError
 from envscaler.model.scripted import ScriptedModel
 from envscaler.rollouts import plan_rollouts, roll_out_all, spread
 from envscaler.schema import Call, Check, Rollout, Scenario, Skeleton
+from envscaler.scripted import IdleAgent, RandomAgent, WitnessAgent
 
 AGENTS = [IdleAgent(f"agent-{i}") for i in range(4)]
 

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 
 from envscaler.schema import (
     Attribute,
-    Audit,
     Call,
     Certificate,
     Check,
     Entity,
-    Finding,
     Outcome,
     Probe,
     Proof,
@@ -162,15 +160,8 @@ def rollout_of(text: str = "plain") -> Rollout:
 
 
 def pages(text: str) -> list[str]:
-    audit = Audit(
-        skeleton_id="s",
-        probes=[probe_of(text)],
-        findings=[Finding(kind=text, severity="note", where=text, message=text)],
-    )
     return [
-        view.probe_card(probe_of(text), skeleton_of(text, f"{SOURCE}# {text}\n")),
-        view.skeleton_card(skeleton_of(text)),
-        view.audit_card(audit),
+        view.page(view.probe_html(probe_of(text)), view.method_html(f"{SOURCE}# {text}\n", "renew")),
         view.scenario_card(scenario_of(text), skeleton_of(text)),
         view.rollout_card(rollout_of(text)),
         view.page(view.step_html(rollout_of(text).trajectory[0])),
@@ -253,28 +244,16 @@ def test_long_values_are_cut_and_say_so() -> None:
 
 
 def test_unicode_is_shown_as_it_is() -> None:
-    assert "für Zoë 日本 🙂" in read(view.probe_card(probe_of("für Zoë 日本 🙂"))).text
+    assert "für Zoë 日本 🙂" in read(view.page(view.probe_html(probe_of("für Zoë 日本 🙂")))).text
 
 
 @pytest.mark.parametrize(("verdict", "sign"), [("pass", "✓"), ("warning", "!"), ("fail", "✗")])
 def test_a_verdict_is_told_by_sign_and_word_too(verdict: str, sign: str) -> None:
-    assert f"{sign} {verdict}" in view.verdict_chip(verdict)
+    assert f"{sign} {verdict}" in view.probe_html(probe_of(verdict=verdict))
 
 
 def test_an_unknown_look_is_plain() -> None:
     assert chip("x", "nonsense") == chip("x", "plain")
-
-
-def test_tools_show_kind_types_and_required_parameters() -> None:
-    text = read(view.page(view.tool_table(skeleton_of().tools))).text
-    assert "write" in text and "loan_id*" in text and "string | null" in text and "odd " in text
-
-
-def test_an_audit_counts_its_verdicts() -> None:
-    probes = [probe_of(verdict=verdict) for verdict in ("pass", "pass", "fail")]
-    text = read(view.audit_card(Audit(skeleton_id="s", probes=probes))).text
-    assert "3 probes, 67% of them not failed" in text
-    assert "0 probes" in read(view.audit_card(Audit(skeleton_id="s"))).text
 
 
 def test_a_scenario_shows_what_grades_it() -> None:
@@ -307,6 +286,6 @@ def test_a_step_shows_replies_and_not_their_envelope() -> None:
 
 
 def test_a_card_is_html_for_notebooks_and_light_and_dark_theme() -> None:
-    card = view.probe_card(probe_of(), skeleton_of())
+    card = view.scenario_card(scenario_of(), skeleton_of())
     assert card._repr_html_() == card
     assert "--jp-" in card and "background:#fff" not in card

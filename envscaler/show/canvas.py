@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # matplotlib is heavy; it is imported when something is drawn
 
 P = ParamSpec("P")
 STYLE = Path(__file__).with_name("house.mplstyle")
-OURS, PAPER, THIRD, FOURTH = "#0072b2", "#e69f00", "#009e73", "#cc79a7"
+OURS, PAPER, THIRD = "#0072b2", "#e69f00", "#009e73"
 GOOD, DOUBTFUL, BAD, QUIET = "#009e73", "#f0c04c", "#d55e00", "#8a8a8a"
 INK = "#222222"
 

@@ -6,25 +6,20 @@ does not hold is not made up here, and nothing is executed or judged.
 """
 
 import ast
-import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from envscaler.schema import (
-    Audit,
     Check,
-    Finding,
     Outcome,
     Probe,
     Rollout,
-    Rule,
     Scenario,
     Skeleton,
     Step,
-    Tool,
+    read_loosely,
 )
 from envscaler.show.markup import (
     Html,
@@ -44,6 +39,8 @@ from envscaler.show.markup import (
 )
 
 LOOKS = {"goal": "read", "guard": "doubtful", "positive": "plain", "boundary": "plain", "negative": "plain"}
+MOST_MESSAGES = 60
+"""Messages of a transcript that are shown."""
 
 
 # Source
@@ -95,11 +92,6 @@ def _plain(value: Any) -> Any:
     return as_json(value, indent=None) if isinstance(value, dict | list) else value
 
 
-def verdict_chip(verdict: str) -> str:
-    """pass, warning or fail as a coloured chip with a sign, so that colour is not all it says it with."""
-    return chip(verdict, verdict)
-
-
 def diff_html(diff: Mapping[str, Any]) -> str:
     """What changed, one line a record or field: where, before in red, after in green."""
     if not diff:
@@ -139,100 +131,13 @@ def _coloured(value: Any, kind: str) -> str:
     return f"<span class='es-{kind}'>{inline_json(value)}</span>"
 
 
-# Skeletons
-
-
-def tool_table(tools: Sequence[Tool]) -> str:
-    """The tools: name, read or write, what it does, its parameters (a star marks a required one)."""
-    rows = [
-        (
-            f"<code>{escape(tool.name)}</code>",
-            chip("write", "write") if tool.mutates else chip("read", "read"),
-            escape(tool.description),
-            _parameters(tool.parameters),
-        )
-        for tool in tools
-    ]
-    return table(("tool", "kind", "what it does", "parameters"), rows)
-
-
-def _parameters(schema: Mapping[str, Any]) -> str:
-    required = schema.get("required") or []
-    return "<br>".join(
-        f"<code>{escape(name)}{'*' if name in required else ''}</code> "
-        f"{soft(_type_of(part))} {escape(part.get('description', '') if isinstance(part, Mapping) else '')}"
-        for name, part in (schema.get("properties") or {}).items()
-    )
-
-
-def _type_of(part: Any) -> str:
-    kind = part.get("type", part.get("anyOf", "")) if isinstance(part, Mapping) else ""
-    if isinstance(kind, list):
-        return " | ".join(_type_of(k) if isinstance(k, Mapping) else str(k) for k in kind)
-    return str(kind)
-
-
-def rules_html(rules: Iterable[Rule]) -> str:
-    """The rules in words, each marked when an invariant watches it."""
-    return "".join(
-        f"<div>• {escape(rule.text)} {chip('invariant', 'read') if rule.invariant else ''}</div>"
-        for rule in rules
-    )
-
-
-def skeleton_card(skeleton: Skeleton) -> Html:
-    """One skeleton: what it is, its state, rules and tools, the source folded."""
-    state = table(
-        ("entity", "attributes"),
-        [(escape(e.name), escape(", ".join(a.name for a in e.attributes))) for e in skeleton.state],
-    )
-    return page(
-        f"<b>{escape(skeleton.title)}</b> <code>{escape(skeleton.class_name)}</code>",
-        f"<p>{escape(skeleton.summary)}</p>",
-        titled("State", state),
-        titled("Rules", rules_html(skeleton.rules)),
-        titled("Tools", tool_table(skeleton.tools)),
-        folded("source", source_html(skeleton.source)),
-    )
-
-
 # Audits
-
-
-def audit_card(audit: Audit) -> Html:
-    """Probes per tool and verdict, and what the referee found."""
-    counts: Counter[tuple[str, str]] = Counter((probe.tool, probe.verdict) for probe in audit.probes)
-    tools = list(dict.fromkeys(probe.tool for probe in audit.probes))
-    verdicts = ("pass", "warning", "fail")
-    rows = [
-        (f"<code>{escape(tool)}</code>", *(str(counts[tool, v] or "") for v in verdicts)) for tool in tools
-    ]
-    total = ("all", *(str(sum(counts[tool, v] for tool in tools)) for v in verdicts))
-    head = f"<p>{len(audit.probes):,} probes, {audit.not_fail_rate:.0%} of them not failed.</p>"
-    body = table(("tool", *verdicts), [*rows, total], (1, 2, 3)) if rows else ""
-    return page(head, body, titled("Findings", findings_html(audit.findings)))
-
-
-def findings_html(findings: Sequence[Finding]) -> str:
-    """What a referee reports, the severest first."""
-    looks = {"error": "bad", "warning": "doubtful", "note": "plain"}
-    order = list(looks)
-    rows = [
-        (
-            chip(f.severity, looks[f.severity]),
-            escape(f.kind),
-            f"<code>{escape(f.where)}</code>",
-            escape(f.message),
-        )
-        for f in sorted(findings, key=lambda f: order.index(f.severity))
-    ]
-    return table(("severity", "kind", "where", "what"), rows) if rows else ""
 
 
 def probe_html(probe: Probe) -> str:
     """One probe: the call, the reply, what changed, the verdict and its reason."""
     head = (
-        f"<code><b>{escape(probe.tool)}</b></code> {chip(probe.intent)} {verdict_chip(probe.verdict)} "
+        f"<code><b>{escape(probe.tool)}</b></code> {chip(probe.intent)} {chip(probe.verdict, probe.verdict)} "
         f"{escape(probe.reason)}"
     )
     parts = (
@@ -242,13 +147,6 @@ def probe_html(probe: Probe) -> str:
         titled("What changed", diff_html(probe.diff)),
     )
     return "".join(parts)
-
-
-def probe_card(probe: Probe, skeleton: Skeleton | None = None) -> Html:
-    """One probe with the source of the method it called."""
-    source = titled("Source", method_html(skeleton.source, probe.tool)) if skeleton else ""
-    whole = folded("whole class", source_html(skeleton.source, probe.tool)) if skeleton else ""
-    return page(probe_html(probe), source, whole)
 
 
 # Scenarios
@@ -355,15 +253,10 @@ def _observed(observation: Any) -> Any:
     # Replies travel as JSON text inside tool messages; people read the replies.
     if not isinstance(observation, list) or not all(isinstance(message, Mapping) for message in observation):
         return observation
-    replies = [_parsed(message["content"]) if "content" in message else message for message in observation]
+    replies = [
+        read_loosely(message["content"]) if "content" in message else message for message in observation
+    ]
     return replies[0] if len(replies) == 1 else replies
-
-
-def _parsed(text: Any) -> Any:
-    try:
-        return json.loads(text)
-    except (TypeError, ValueError, RecursionError):
-        return text
 
 
 def rollout_head(rollout: Rollout) -> str:
@@ -378,10 +271,10 @@ def rollout_head(rollout: Rollout) -> str:
     )
 
 
-def rollout_card(rollout: Rollout, limit: int = 60) -> Html:
+def rollout_card(rollout: Rollout) -> Html:
     """One rollout: how it came out, then its first messages as a transcript."""
-    shown = "".join(message_html(message) for message in rollout.messages[:limit])
-    left = len(rollout.messages) - limit
+    shown = "".join(message_html(message) for message in rollout.messages[:MOST_MESSAGES])
+    left = len(rollout.messages) - MOST_MESSAGES
     return page(
         rollout_head(rollout),
         titled("Outcomes", outcomes_html(rollout.outcomes)),
