@@ -63,7 +63,7 @@ def audit_skeleton(
     state, doubts = _initial_state(skeleton, model, seed)
     loose = frozenset(r.text for r in skeleton.rules if any(r.text in doubt.message for doubt in doubts))
     bench = Bench(skeleton, state, model, seed, loose=loose)
-    found = check_environment(skeleton, state, seed=seed)
+    found: list[Finding] = check_environment(skeleton, state, seed=seed)
     trials = bench.roll(rounds)
     for _ in range(repairs):
         mended = _repair(bench, trials, found)
