@@ -2,11 +2,14 @@
 
 import ast
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 from envscaler.schema import Call, Check, Scenario, Skeleton, Tool
-from envscaler.world.source import read_tools
+from envscaler.world.annotations import Types
+from envscaler.world.source import parse_tree, read_tools
+from envscaler.world.trying import Values, example, is_id
 
 
 def plain(value: Any) -> Any:
@@ -82,3 +85,37 @@ def episodes(folder: Path) -> list[tuple[str, dict[str, Any], list[tuple[Call, A
         info = row["task_info"]
         found.append((info["env_id"], scenarios[info["task_id"]], calls, row["total_reward"]))
     return found
+
+
+def invented(skeleton: Skeleton, rows_each: int = 4) -> dict[str, Any]:
+    """A state for an environment that none was published for: rows of the annotated record types, ids that fit."""
+    tree = parse_tree(skeleton.source)
+    types, tables = Types(tree), {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Attribute):
+            rows_of = types.schema(node.annotation).get("additionalProperties")
+            if isinstance(rows_of, dict) and rows_of.get("properties"):
+                tables[node.target.attr] = rows_of["properties"]
+    keys = {name: [f"{name[:4].upper()}-{n}" for n in range(rows_each)] for name in tables}
+    values, chance = Values({name: dict.fromkeys(ids) for name, ids in keys.items()}), random.Random(0)
+    return {
+        name: {key: _row(fields, key, n, values, chance) for n, key in enumerate(keys[name])}
+        for name, fields in tables.items()
+    }
+
+
+def _row(
+    fields: dict[str, Any], key: str, number: int, values: Values, chance: random.Random
+) -> dict[str, Any]:
+    own = next((name for name in fields if is_id(name)), next(iter(fields)))
+    made = {}
+    for name, schema in fields.items():
+        theirs = [k for table in values.tables_like(name) for k in values.keys[table]]
+        text = schema.get("type") == "string" and not schema.get("enum")
+        made[name] = example(schema, values, chance, name)
+        if text:
+            times = any(word in name for word in ("time", "date", "_at"))
+            made[name] = "2025-05-0" + str(number + 1) + "T10:00:00" if times else f"{name} {number}"
+        if text and is_id(name) and theirs:
+            made[name] = theirs[number % len(theirs)]
+    return {**made, own: key} if fields[own].get("type") == "string" else made
