@@ -39,6 +39,7 @@ color:inherit}
 .es table.es-t{border-collapse:collapse;margin:2px 0;font-size:12px}
 .es table.es-t th,.es table.es-t td{border-bottom:1px solid var(--es-line);padding:2px 8px;text-align:left;
 vertical-align:top;overflow-wrap:anywhere;background:none}
+.es table.es-t th{overflow-wrap:normal;white-space:nowrap}.es table.es-t td:first-child{overflow-wrap:break-word}
 .es table.es-t td.es-n,.es table.es-t th.es-n{text-align:right;font-variant-numeric:tabular-nums}
 .es .es-add{background:rgba(0,158,115,.20)}.es .es-del{background:rgba(213,94,0,.20)}
 .es .es-soft{color:var(--es-soft)}
@@ -50,10 +51,10 @@ line-height:1.5;white-space:nowrap}
 
 # Background and text of a chip: both fixed, so that they read alike in a light and in a dark theme.
 CHIPS = {
-    "pass": ("✓", "#009e73", "#fff"),
+    "pass": ("✓", "#007f5c", "#fff"),
     "warning": ("!", "#e69f00", "#000"),
     "fail": ("✗", "#c24a00", "#fff"),
-    "good": ("", "#009e73", "#fff"),
+    "good": ("", "#007f5c", "#fff"),
     "doubtful": ("", "#e69f00", "#000"),
     "bad": ("", "#c24a00", "#fff"),
     "read": ("", "#0072b2", "#fff"),
