@@ -10,11 +10,11 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from envscaler import __version__, project
 from envscaler.error import EnvscalerError, ParameterError
-from envscaler.run import open_run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("envscaler: interrupted; run the same line again to go on.\n")
         return 130
-    sys.stdout.write(json.dumps(result, ensure_ascii=False) + "\n")
+    sys.stdout.write(json.dumps(result) + "\n")
     return 0
 
 
@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(parsed: argparse.Namespace) -> dict[str, Any]:
     from envscaler.model.connect import connect
+    from envscaler.run import open_run
     from envscaler.series import find_notebooks, run_series
 
     run = open_run(parsed.model, parsed.scale, parsed.seed, parsed.run)
@@ -65,6 +66,9 @@ def _run(parsed: argparse.Namespace) -> dict[str, Any]:
     parameters = {name: _literal(value) for name, value in parsed.parameter}
     if clash := set(parameters) & {"model", "base_url", "scale", "seed", "run"}:
         raise ParameterError(f"Expected {min(clash)!r} as --{min(clash).replace('_', '-')}, got it as -p.")
+    if source := parameters.get("source"):
+        # Notebooks run in their own folder; the path was meant from here.
+        parameters["source"] = str(Path(str(source)).absolute())
     if parsed.base_url:
         parameters["base_url"] = parsed.base_url
     # Say what is wrong with the model (no key, no server, no such name) before minutes are spent on a first notebook.
@@ -76,7 +80,7 @@ def _run(parsed: argparse.Namespace) -> dict[str, Any]:
 def _literal(text: str) -> Any:
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
 
 

@@ -4,20 +4,27 @@ Every path of the library hangs from the functions below; nothing else builds a 
 root (made data, figures, builds) somewhere else. This module reads no file and makes no folder.
 """
 
+import hashlib
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from envscaler.error import ParameterError
+from envscaler.error import ParameterError, StoreError
 
 PACKAGE = Path(__file__).resolve().parent
+LONGEST_NAME = 160
+"""Bytes of the name of a run; a file name has at most 255."""
 STAGES = ("tasks", "themes", "skeletons", "audits", "scenarios", "rollouts")
 
 
 def root() -> Path:
     """The project folder: `ENVSCALER_HOME`, else the checkout this package lies in, else the working folder."""
     if home := os.environ.get("ENVSCALER_HOME"):
-        return Path(home).expanduser().resolve()
+        try:
+            return Path(home).expanduser().resolve()
+        except (RuntimeError, OSError, ValueError) as error:
+            raise StoreError(f"Expected a folder in ENVSCALER_HOME, got {home!r:.200} ({error}).") from error
     checkout = PACKAGE.parent
     return checkout if (checkout / "notebooks").is_dir() else Path.cwd()
 
@@ -39,17 +46,36 @@ def figures_dir(scale: str = "default") -> Path:
 
 def run_name(model: str, scale: str) -> str:
     """The default name of a run, e.g. `builtin-smoke`; characters a file name cannot hold become `-`."""
-    return "".join(c if c.isalnum() or c in "._" else "-" for c in f"{model}-{scale}")
+    plain = "".join(c if c.isalnum() or c in "._" else "-" for c in model).lstrip("._-") or "model"
+    if len(plain.encode()) > LONGEST_NAME // 2:
+        # Two long names that begin alike stay apart.
+        plain = f"{plain[:12]}-{hashlib.sha256(model.encode()).hexdigest()[:12]}"
+    return f"{plain}-{scale}"
+
+
+def check_run_name(run: str) -> None:
+    """Refuse a name of a run that would lead out of its folder, or into the failures of another run.
+
+    Raises:
+        ParameterError: saying what a name may be.
+    """
+    plain = isinstance(run, str) and re.fullmatch(r"[^\W_]([\w .+@=-]*[\w.+@=-])?", run)
+    if not plain or len(run.encode()) > LONGEST_NAME or run.endswith(".failures"):
+        raise ParameterError(
+            f"Expected a name of a run of at most {LONGEST_NAME} bytes: a letter or digit, then letters, digits, spaces"
+            f" and any of . _ - + @ =, not ending in .failures; got {run!r:.80}."
+        )
 
 
 def stage_path(stage: str, run: str, scale: str = "default") -> Path:
     """The file of one stage of one run: `data/<stage>/<run>.jsonl`.
 
     Raises:
-        ParameterError: `stage` is none of `STAGES`.
+        ParameterError: `stage` is none of `STAGES`, or `run` cannot be the name of a file in its folder.
     """
     if stage not in STAGES:
         raise ParameterError(f"Expected a stage out of {', '.join(STAGES)}, got {stage!r}.")
+    check_run_name(run)
     return data_dir(scale) / stage / f"{run}.jsonl"
 
 

@@ -6,13 +6,15 @@ about records and starts nothing (`series` runs the notebooks).
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
 from envscaler import project, schema
 from envscaler.error import ParameterError, StoreError
 from envscaler.store import Records, read_records, write_records
+
+R = TypeVar("R", bound=Records[Any])
 
 _KINDS: dict[str, type[schema.Record]] = {
     "tasks": schema.Task,
@@ -51,14 +53,26 @@ class Run:
         """The records of a stage.
 
         Raises:
-            StoreError: the stage has not been run yet, or none of its rows can be read.
+            StoreError: the stage has not been run yet or made nothing, or none of its rows can be read.
         """
         if not self.path(stage).exists():
             raise StoreError(
                 f"Expected the {stage} of run {self.name!r} at {self.path(stage)}, but there is no such file. "
                 f"Run notebook {_NOTEBOOKS[stage]} with the same model, scale and run first."
             )
-        return read_records(self.path(stage), _KINDS[stage], stage=stage)
+        return self.some(read_records(self.path(stage), _KINDS[stage], stage=stage))
+
+    def some(self, records: R) -> R:
+        """The same records, if there are any: what follows would break on none, and say less well why.
+
+        Raises:
+            StoreError: there are none; the first failure tells why.
+        """
+        if records:
+            return records
+        failures = getattr(records, "failures", [])
+        first = f" The first of {len(failures)} failures: {failures[0].message}" if failures else ""
+        raise StoreError(f"Expected at least one record to go on with in run {self.name!r}, got none.{first}")
 
     def write(self, stage: str, records: Records[Any]) -> Path:
         """Write the records of a stage, atomically, and its failures beside them."""
@@ -77,9 +91,13 @@ def open_run(model: str = "builtin", scale: str = "default", seed: int = 0, run:
     """Open a run; `run` is its name, by default model and scale, e.g. `builtin-default`.
 
     Raises:
-        ParameterError: no such scale, or the seed is not a whole number ≥ 0.
+        ParameterError: no such model name, scale or name of a run, or the seed is not a whole number from 0 to 2³¹ - 1.
     """
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ParameterError(f"Expected a whole number ≥ 0 as seed, got {seed!r}.")
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**31:
+        raise ParameterError(f"Expected a whole number ≥ 0 and below 2³¹ as seed, got {seed!r:.60}.")
+    if not isinstance(model, str) or not model.strip():
+        raise ParameterError(f"Expected 'builtin' or a model's name, got {model!r}.")
     sized = project.get_scale(scale)
-    return Run(model=model, scale=sized, seed=seed, name=run or project.run_name(model, scale))
+    name = run or project.run_name(model, scale)
+    project.check_run_name(name)
+    return Run(model=model, scale=sized, seed=seed, name=name)

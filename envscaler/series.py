@@ -7,7 +7,7 @@ this module only finds, checks, runs and counts them.
 
 import json
 import logging
-import os
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ from tqdm.auto import tqdm
 from envscaler import project
 from envscaler.error import EnvscalerError, ParameterError, StoreError
 from envscaler.run import Run
-from envscaler.store import write_text
+from envscaler.store import write_bytes, write_text
 
 
 class NotebookError(EnvscalerError):
@@ -55,7 +55,7 @@ def known_parameters(notebook: Path) -> dict[str, str]:
 
     try:
         entries = papermill.inspect_notebook(str(notebook))
-    except (OSError, ValueError, AttributeError, NotJSONError, ValidationError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, NotJSONError, ValidationError) as error:
         raise StoreError(
             f"Expected a notebook at {notebook}, but it cannot be read: {_ended(str(error), 200)}"
         ) from error
@@ -128,37 +128,31 @@ def execute(notebook: Path, parameters: dict[str, Any], *, progress: bool = True
     from papermill.exceptions import PapermillExecutionError
 
     done = project.build_dir() / "notebooks" / notebook.name
-    # Two runs at once must not write one file; the last to end has its copy kept.
-    running, failed = done.with_suffix(f".running-{os.getpid()}.ipynb"), done.with_suffix(".failed.ipynb")
+    failed = done.with_suffix(".failed.ipynb")
     _make_folder(done.parent)
-    try:
-        with _quiet("papermill", "traitlets"):
-            papermill.execute_notebook(
-                str(notebook), str(running), parameters, kernel_name="python3", cwd=str(notebook.parent),
-                # A kernel warns at each start that it listens on loopback; that is what it is there for.
-                extra_arguments=["--log-level=40"],
-                progress_bar={"desc": notebook.stem, "leave": False} if progress else False,
-            )  # fmt: skip
-        running.replace(done)
-        failed.unlink(missing_ok=True)
-    except PapermillExecutionError as error:
-        running.replace(failed)
-        said = f"cell {error.cell_index} raised {error.ename}: {_ended(error.evalue)}"
-        raise NotebookError(
-            f"Expected {notebook.name} to run through, but {said} The executed copy is {failed}."
-        ) from None
-    except DeadKernelError as error:
-        running.replace(failed)
-        raise NotebookError(
-            f"Expected {notebook.name} to run through, but its kernel died ({error}); was it short of memory? "
-            f"The executed copy is {failed}."
-        ) from None
-    except OSError as error:
-        raise _unwritable(done.parent, error) from error
-    finally:
-        running.unlink(missing_ok=True)
-    write_text(done.with_suffix(".html"), _html(done))
-    return done
+    # Aside until it is whole: a kill leaves nothing half-made, and two runs at once do not write one file.
+    with tempfile.TemporaryDirectory(prefix="envscaler-", ignore_cleanup_errors=True) as scratch:
+        running = Path(scratch) / notebook.name
+        try:
+            with _quiet("papermill", "traitlets"):
+                papermill.execute_notebook(
+                    str(notebook), str(running), parameters, kernel_name="python3", cwd=str(notebook.parent),
+                    progress_bar={"desc": notebook.stem, "leave": False} if progress else False,
+                    extra_arguments=["--IPKernelApp.log_level=50"],  # what a cell raises is told; its kernel is quiet
+                )  # fmt: skip
+        except PapermillExecutionError as error:
+            said = f"cell {error.cell_index} raised {error.ename}: {_ended(error.evalue)}"
+        except DeadKernelError as error:
+            said = f"its kernel died; was it short of memory? {_ended(str(error))}"
+        except OSError as error:
+            raise _unwritable(Path(scratch), error) from error
+        else:
+            write_bytes(done, running.read_bytes())
+            write_text(done.with_suffix(".html"), _html(done))
+            failed.unlink(missing_ok=True)
+            return done
+        write_bytes(failed, running.read_bytes())
+    raise NotebookError(f"Expected {notebook.name} to run through, but {said} The executed copy is {failed}.")
 
 
 def _ended(words: str, limit: int = 1000) -> str:

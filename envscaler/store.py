@@ -63,7 +63,10 @@ def write_text(path: Path, text: str) -> Path:
     Raises:
         StoreError: the folder cannot be made or written to.
     """
-    return write_bytes(path, text.encode("utf-8"))
+    try:
+        return write_bytes(path, text.encode("utf-8"))
+    except UnicodeEncodeError as error:
+        raise StoreError(f"Expected whole characters to write to {path}, but {error}.") from error
 
 
 def write_bytes(path: Path, content: bytes) -> Path:
@@ -71,6 +74,9 @@ def write_bytes(path: Path, content: bytes) -> Path:
     path = Path(path)
     temporary = None
     try:
+        if path.exists() and not path.is_file():
+            # Replacing would do away with a device or a pipe, and cannot be done with a folder.
+            raise OSError("something that is no file lies there")
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as file:
@@ -79,13 +85,16 @@ def write_bytes(path: Path, content: bytes) -> Path:
             os.fsync(file.fileno())
         Path(temporary).chmod(0o644)
         Path(temporary).replace(path)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
+    except (OSError, ValueError) as error:  # ValueError: a path with a null character
+        why = getattr(error, "strerror", None) or error
         raise StoreError(
-            f"Expected to write {path}, but {error.strerror or error}. Choose a folder you may write to, "
+            f"Expected to write {path}, but {why}. Choose a folder you may write to, "
             "e.g. by setting ENVSCALER_HOME."
         ) from error
+    finally:
+        # Also when interrupted; there is nothing left of it when it has replaced the file.
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
     return path
 
 
@@ -101,7 +110,7 @@ def write_records(records: Iterable[Record], path: Path) -> Path:
     beside = path.with_suffix(".failures.jsonl")
     if failures:
         write_text(beside, "".join(failure.model_dump_json() + "\n" for failure in failures))
-    else:
+    elif beside.is_file():
         beside.unlink(missing_ok=True)
     return path
 
@@ -117,10 +126,14 @@ def read_records(path: Path, kind: type[R], *, stage: str = "store") -> Records[
     for place, row, problem in read_rows(path):
         if problem is None:
             try:
-                records.append(kind.model_validate(row))
+                record = kind.model_validate(row)
+                record.id  # noqa: B018  A row that has no id cannot be written again either.
+                records.append(record)
                 continue
             except ValidationError as error:
-                problem = f"Expected a {kind.__name__}: {_sentence(error)}"
+                problem = f"Expected a {kind.__name__}: {sentence(error)}"
+            except (ValueError, RecursionError) as error:
+                problem = f"Expected a {kind.__name__} that can be written again: {error}."
         failures.append(Failure(stage=stage, parent_id=place, error="StoreError", message=problem))
     if failures and not records:
         raise StoreError(
@@ -129,7 +142,8 @@ def read_records(path: Path, kind: type[R], *, stage: str = "store") -> Records[
     return Records(records, failures)
 
 
-def _sentence(error: ValidationError) -> str:
+def sentence(error: ValidationError) -> str:
+    """The first fault of a record in one sentence: where, what, and how many more there are."""
     first = error.errors()[0]
     where = ".".join(map(str, first["loc"])) or "the row"
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
@@ -146,9 +160,9 @@ def read_rows(path: Path) -> Iterator[tuple[str, Any, str | None]]:
     """
     path = Path(path)
     text = read_text(path)
-    if path.suffix == ".csv":
+    if path.suffix.lower() == ".csv":
         yield from _csv_rows(path, text)
-    elif path.suffix == ".json":
+    elif path.suffix.lower() == ".json":
         yield from _json_rows(path, text)
     else:
         yield from _jsonl_rows(path, text)
@@ -165,8 +179,9 @@ def read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise StoreError(f"Expected a file at {path}, but there is none.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(f"Expected to read {path} as UTF-8 text, but {error}.") from error
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a path with a null character
+        why = getattr(error, "strerror", None) or error
+        raise StoreError(f"Expected to read {path} as UTF-8 text, but {why}.") from error
 
 
 def _jsonl_rows(path: Path, text: str) -> Iterator[tuple[str, Any, str | None]]:
@@ -176,14 +191,14 @@ def _jsonl_rows(path: Path, text: str) -> Iterator[tuple[str, Any, str | None]]:
             place = f"{path}:{number}"
             try:
                 yield place, json.loads(line), None
-            except (json.JSONDecodeError, RecursionError) as error:
+            except (ValueError, RecursionError) as error:  # ValueError: no JSON, or a number of 5,000 digits
                 yield place, None, f"Expected a JSON object on this line, got {line[:60]!r} ({error})."
 
 
 def _json_rows(path: Path, text: str) -> Iterator[tuple[str, Any, str | None]]:
     try:
         content = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise StoreError(
             f"Expected JSON in {path}, but {error}. For one JSON object a line, name it .jsonl."
         ) from error
@@ -196,14 +211,15 @@ def _json_rows(path: Path, text: str) -> Iterator[tuple[str, Any, str | None]]:
 
 
 def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Any, str | None]]:
+    # No text of a cell is longer than the file; the reader's own limit is for files that are streamed.
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     reader = csv.DictReader(io.StringIO(text, newline=""))
-    for row in reader:
-        place = f"{path}:{reader.line_num}"
-        if None in row or None in row.values():
-            yield (
-                place,
-                row,
-                f"Expected {len(reader.fieldnames or [])} columns as the header line has, got more or fewer.",
-            )
-        else:
-            yield place, row, None
+    try:
+        for row in reader:
+            place = f"{path}:{reader.line_num}"
+            columns = len(reader.fieldnames or [])
+            whole = None not in row and None not in row.values()
+            problem = f"Expected {columns} columns as the header line has, got more or fewer."
+            yield place, row, None if whole else problem
+    except csv.Error as error:
+        yield f"{path}:{reader.line_num}", None, f"Expected CSV, but {error}; what follows is not read."

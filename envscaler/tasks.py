@@ -9,6 +9,7 @@ module does not name the world (`themes` does), and it never writes to the file 
 """
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,7 +24,7 @@ from envscaler.model.ask import Model, ask, origin
 from envscaler.parallel import run_all
 from envscaler.project import published_labels_path, seed_tasks_path
 from envscaler.schema import Failure, Task
-from envscaler.store import Records, read_rows
+from envscaler.store import Records, read_rows, sentence
 
 TEXT_FIELDS = ("text", "task", "query", "request", "instruction", "question")
 """Where the request may stand in a row; the first that is there counts."""
@@ -69,12 +70,17 @@ def load_tasks(
 
     Raises:
         StoreError: the file is missing or unreadable, or no row of it could be used.
-        ParameterError: `limit` is not positive, or a clean-up step is unknown.
+        ParameterError: `limit` or `seed` is no whole number that will do, a clean-up step is unknown, or `path` is
+            none.
     """
+    if not isinstance(path, str | os.PathLike | None):
+        raise ParameterError(f"Expected the path of a file or None for the project's own, got {path!r:.60}.")
     file = Path(path) if path is not None else seed_tasks_path()
     steps = _steps(clean_up)
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
         raise ParameterError(f"Expected a limit of at least 1 or None for all, got {limit!r}.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ParameterError(f"Expected a whole number ≥ 0 as seed, got {seed!r}.")
     tasks: Records[Task] = Records()
     seen: dict[str, str] = {}
     for place, row, problem in read_rows(file):
@@ -103,7 +109,11 @@ def add_labels(tasks: Records[Task], path: str | Path | None = None) -> Records[
     rows = (
         row for _, row, problem in read_rows(Path(path) if path else published_labels_path()) if not problem
     )
-    known = {row["hash"]: bool(row["stateful"]) for row in rows}
+    known = {
+        str(row["hash"]): row["stateful"]
+        for row in rows
+        if isinstance(row, dict) and "hash" in row and isinstance(row.get("stateful"), bool)
+    }
 
     def labelled(task: Task) -> Task:
         label = known.get(hashlib.sha256(task.text.encode()).hexdigest()[:16])
@@ -197,8 +207,8 @@ def _read(row: Any, default_source: str) -> Task:
     source = next((str(fields[name]) for name in SOURCE_FIELDS if fields.get(name)), default_source)
     try:
         return Task(text=text.strip(), source=source, label=_label(fields.get("label")))
-    except (ValidationError, UnicodeError) as error:
-        raise _Unusable("StoreError", f"Expected a request, but {error}.") from error
+    except ValidationError as error:
+        raise _Unusable("StoreError", f"Expected a request, but {sentence(error)}") from error
 
 
 def _label(value: Any) -> bool | None:
@@ -218,7 +228,8 @@ _Step = Callable[[str], str]
 
 
 def _steps(names: Sequence[str]) -> list[_Step]:
-    unknown = [name for name in names if name not in _CLEAN_UPS] if not isinstance(names, str) else [names]
+    listed = isinstance(names, Sequence) and not isinstance(names, str)
+    unknown = [name for name in names if name not in PAPER_CLEAN_UP] if listed else [names]
     if unknown:
         raise ParameterError(
             f"Expected a list of clean-up steps out of {', '.join(_CLEAN_UPS)}, got {unknown!r}."

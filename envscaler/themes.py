@@ -208,7 +208,7 @@ def merge_themes(
         ParameterError: `threshold` is not above 0 and at most 1, or `min_score` is not in 1-10.
     """
     _check_threshold(threshold)
-    if not 1 <= min_score <= 10:
+    if not isinstance(min_score, int | float | np.number) or not 1 <= min_score <= 10:
         raise ParameterError(f"Expected a min_score in 1-10, got {min_score!r}.")
     scored = [theme for theme in themes if min(theme.usefulness, theme.modelability) >= min_score]
     distinct = _distinct_titles(scored)
@@ -242,12 +242,14 @@ def pick_themes(
         seed: added to the paper's `random_state` of k-means.
 
     Raises:
-        ParameterError: `n` is not positive, or `by` is unknown.
+        ParameterError: `n` is not positive, `by` is unknown, or `seed` is no whole number that will do.
     """
     if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1):
         raise ParameterError(f"Expected n to be at least 1 or None for all, got {n!r}.")
     if by not in ("kmeans", "merged"):
         raise ParameterError(f"Expected by='kmeans' or by='merged', got {by!r}.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**31:
+        raise ParameterError(f"Expected a whole number ≥ 0 and below 2³¹ as seed, got {seed!r}.")
     if n is None or n >= len(themes):
         chosen: Iterable[int] = range(len(themes))
     elif by == "kmeans":
@@ -301,7 +303,7 @@ def _nearest_centres(vectors: np.ndarray, n: int, random_state: int) -> list[int
 
 
 def _check_threshold(threshold: float) -> None:
-    if not 0.0 < threshold <= 1.0:
+    if not isinstance(threshold, int | float | np.number) or not 0.0 < threshold <= 1.0:
         raise ParameterError(f"Expected a threshold above 0 and at most 1, got {threshold!r}.")
 
 
@@ -340,7 +342,15 @@ def _vectors(themes: Sequence[Theme], encoder: Encoder) -> np.ndarray:
 
 
 def _encode(themes: Sequence[Theme], encoder: Encoder) -> np.ndarray:
-    return encoder.encode([theme.text for theme in themes]) if themes else np.zeros((0, 1), np.float32)
+    if not themes:
+        return np.zeros((0, 1), np.float32)
+    vectors = np.asarray(encoder.encode([theme.text for theme in themes]))
+    if vectors.ndim != 2 or len(vectors) != len(themes):
+        raise ParameterError(
+            f"Expected a matrix with one row for each of {len(themes)} themes from the encoder {encoder.name}, got an "
+            f"array of shape {vectors.shape}."
+        )
+    return vectors
 
 
 def count_themes(themes: MergedThemes, picked: Sequence[Theme]) -> pd.DataFrame:

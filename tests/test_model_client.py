@@ -303,3 +303,18 @@ def test_many_threads_share_one_model(loopback):
         thread.join()
     assert said == {i: str(i) for i in range(24)}
     assert json.dumps(sorted(int(seen.last) for seen in loopback.seen)) == json.dumps(list(range(24)))
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[::1", "localhost:8000", "ftp://localhost/v1", "http://", "http://a:99999/v1"]
+)
+def test_a_base_url_that_is_none_is_told_at_once(url: str) -> None:
+    with pytest.raises(ModelError, match="base_url"):
+        OpenAIModel("m", base_url=url)
+
+
+@pytest.mark.parametrize("key", ["cl\u00e9", "a\nb"])
+def test_a_key_that_no_header_can_hold_is_told_and_not_shown(key: str) -> None:
+    with pytest.raises(ModelError, match="key") as told:
+        OpenAIModel("m", base_url="http://localhost:1/v1", api_key=key)
+    assert key not in str(told.value)

@@ -280,3 +280,15 @@ def test_what_a_weak_model_wrote_parses_where_it_is_python_at_all(weak):
         except ReplyError:
             continue
     assert (len(methods), parsed) == (33, 28)
+
+
+def test_json_too_deep_for_a_record_is_refused() -> None:
+    with pytest.raises(ReplyError, match="in each other"):
+        parse(Reply('{"a":' * 300 + "1" + "}" * 300), JsonObject)
+    assert parse(Reply('{"a":' * 90 + "[]" + "}" * 90), JsonObject)
+
+
+def test_any_number_of_values_in_a_reply_takes_a_bounded_time() -> None:
+    begun = time.perf_counter()
+    assert parse(Reply("{}" * 400_000 + ' {"a": 1}'), JsonObject) == {"a": 1}
+    assert time.perf_counter() - begun < 20

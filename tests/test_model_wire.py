@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from envscaler.error import ModelError
 from envscaler.model.strict import strict_schema
-from envscaler.model.wire import model_names, seconds, vectors_of
+from envscaler.model.wire import model_names, reply_of, seconds, vectors_of
 
 
 class Inner(BaseModel):
@@ -132,3 +132,22 @@ def test_vectors_come_in_the_order_of_the_texts():
 def test_an_answer_without_the_vectors_is_told(answer):
     with pytest.raises(ModelError, match="u: expected"):
         vectors_of(json.dumps(answer).encode(), 1, "u")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"<html>",
+        b"[" * 100_000,
+        b'{"choices": [{"message": {"content": "x", "tool_calls": 5}}]}',
+    ],
+)
+def test_whatever_a_server_sends_is_a_model_error(content: bytes) -> None:
+    with pytest.raises(ModelError, match="chat completion"):
+        reply_of(content, "here")
+    with pytest.raises(ModelError, match="embeddings"):
+        vectors_of(content, 1, "here")
+    assert model_names(content) == []

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from envscaler.error import StoreError
-from envscaler.schema import Failure, Task
+from envscaler.schema import Failure, Scenario, Task
 from envscaler.store import Records, read_records, read_rows, write_records, write_text
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
@@ -112,3 +112,68 @@ def test_frame_and_preview() -> None:
     assert "1 × Task" in records._repr_html_()
     assert "0 × record" in Records()._repr_html_()
     assert records.by_id()[records[0].id] is records[0]
+
+
+HUGE = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    "row", [f'{{"text": {HUGE}}}', '{"text": "a\\ud800"}', "[" * 9999, HUGE, '{"\\udc00": 1}']
+)
+def test_a_row_that_python_cannot_hold_is_a_bad_row_like_another(tmp_path: Path, row: str) -> None:
+    file = tmp_path / "t.jsonl"
+    file.write_text(f'{row}\n{{"text": "good"}}\n')
+    records = read_records(file, Task)
+    assert [r.text for r in records] == ["good"]
+    assert [f.parent_id for f in records.failures] == [f"{file}:1"]
+
+
+@pytest.mark.parametrize("value", ['"\\ud800"', '{"\\udc00": 1}', '{"a":' * 300 + "1" + "}" * 300])
+def test_a_record_that_could_not_be_written_again_is_not_read(tmp_path: Path, value: str) -> None:
+    file = tmp_path / "s.jsonl"
+    row = '{"skeleton_id": "x", "initial_state": {"a": %s}, "task": "t", "checks": [], "may_change": [], "witness": []}'
+    file.write_text(f"{row % value}\n{row % 1}\n")
+    records = read_records(file, Scenario)
+    assert len(records) == len(records.failures) == 1
+    assert read_records(write_records(records, file), Scenario) == list(records)
+
+
+def test_csv_with_giant_cells_and_endings_in_capitals(tmp_path: Path) -> None:
+    (tmp_path / "c.CSV").write_text(f"text\n{'x' * 200_000}\n")
+    (tmp_path / "l.JSON").write_text('["a"]')
+    assert [len(row["text"]) for _, row, _ in read_rows(tmp_path / "c.CSV")] == [200_000]
+    assert [row for _, row, _ in read_rows(tmp_path / "l.JSON")] == ["a"]
+
+
+def test_paths_and_texts_that_no_file_system_takes(tmp_path: Path) -> None:
+    for bad in ("a\0b", "x" * 5000):
+        with pytest.raises(StoreError):
+            read_records(tmp_path / bad, Task)
+        with pytest.raises(StoreError):
+            write_text(tmp_path / bad, "a")
+    with pytest.raises(StoreError, match="whole characters"):
+        write_text(tmp_path / "t.txt", "\ud800")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes in folders there")
+def test_a_pipe_or_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(StoreError, match="no file"):
+        write_text(tmp_path / "pipe", "new")
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_an_interrupt_or_a_full_disk_leaves_the_old_file_and_no_scraps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
+) -> None:
+    (tmp_path / "t.txt").write_text("old")
+
+    def fail(handle: int) -> None:
+        raise fault
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises((KeyboardInterrupt, StoreError)):
+        write_text(tmp_path / "t.txt", "new")
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("t.txt", "old")]

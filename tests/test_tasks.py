@@ -205,3 +205,23 @@ def test_labels_of_published_requests_are_found_by_hash(tmp_path: Path) -> None:
 def test_every_label_finds_its_published_request(release: Path) -> None:
     tasks = add_labels(load_tasks(release / "source_tasks.json"))
     assert sum(task.label is not None for task in tasks) == 150
+
+
+def test_a_path_or_a_seed_that_is_none_is_refused_in_words() -> None:
+    for wrong in (
+        {"path": 5},
+        {"seed": -1},
+        {"seed": 1.5},
+        {"seed": True},
+        {"clean_up": None},
+        {"clean_up": [[]]},
+    ):
+        with pytest.raises(ParameterError, match="Expected"):
+            load_tasks(**{"limit": 3, **wrong})  # type: ignore[arg-type]
+
+
+def test_labels_that_are_none_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "l.jsonl").write_text(
+        'null\n{"hash": 1}\n{"stateful": true}\n{"hash": [1], "stateful": "no"}\njunk\n'
+    )
+    assert len(add_labels(load_tasks(limit=2), tmp_path / "l.jsonl")) == 2

@@ -280,3 +280,34 @@ def test_the_funnel_counts_every_step() -> None:
     assert isinstance(merged, MergedThemes)
     funnel = count_themes(merged, merged[:1]).set_index("step")["count"].to_dict()
     assert funnel == {"asked": 4, "inferred": 3, "well_scored": 3, "distinct": 3, "merged": 2, "picked": 1}
+
+
+class _Wrong:
+    name = "wrong"
+
+    def __init__(self, vectors: object) -> None:
+        self.vectors = vectors
+
+    def encode(self, texts: list[str]) -> object:
+        return self.vectors
+
+
+@pytest.mark.parametrize("vectors", [None, [], np.ones((1, 4)), np.ones(2), np.full((2, 4), np.nan)])
+def test_an_encoder_that_gives_no_vector_for_each_theme_is_named(vectors: object) -> None:
+    themes = [
+        Theme(title=title, summary="s", usefulness=8, modelability=8, task_ids=[])
+        for title in ("Hotel", "Clinic")
+    ]
+    with pytest.raises(ParameterError, match="Expected"):
+        merge_themes(themes, _Wrong(vectors))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", ["abc", None, [], float("nan"), 2])
+def test_scores_and_seeds_of_the_wrong_kind_are_refused_in_words(value: object) -> None:
+    for name in ("threshold", "min_score"):
+        if (name, value) != ("min_score", 2):
+            with pytest.raises(ParameterError, match=name):
+                merge_themes([], _Wrong(None), **{name: value})  # type: ignore[arg-type]
+    if value != 2:
+        with pytest.raises(ParameterError, match="seed"):
+            pick_themes([], _Wrong(None), n=1, seed=value)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ what is remembered `cache`'s, how texts become vectors `embedding`'s.
 
 from collections.abc import Iterator
 
+from envscaler.error import ParameterError
 from envscaler.model.cache import CachedModel, Mode
 from envscaler.model.client import OpenAIModel
 from envscaler.model.embedding import connect_encoder
@@ -38,8 +39,13 @@ def connect(
         timeout: seconds to wait for one answer.
 
     Raises:
+        ParameterError: a server for `builtin`, which needs none.
         ModelError: neither a key nor a server is given for a model that needs one.
     """
+    if name == "builtin" and base_url:
+        raise ParameterError(
+            f"Expected the name of a model at {base_url}, got 'builtin', which needs no server."
+        )
     if name == "builtin":
         # Imported here because it is large and often not wanted.
         from envscaler.model.builtin import BuiltinModel

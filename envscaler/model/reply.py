@@ -28,6 +28,11 @@ T = TypeVar("T")
 MAX_CHARACTERS = 1_000_000
 """A longer reply is refused unread: nothing that is asked for here is as long."""
 
+MAX_CANDIDATES = 100
+"""So many JSON values of one reply are looked at, the last ones."""
+MAX_DEPTH = 100
+"""Deeper JSON is refused: no record could be written with it."""
+
 _FENCE = re.compile(
     r"^[ \t]*(?P<mark>`{3,}|~{3,})[^\n`]*\n"
     r"(?P<body>.*?)(?:^[ \t]*(?P=mark)[`~]*[ \t]*$|\Z)",
@@ -38,6 +43,7 @@ _FENCE_REMAINS = re.compile(
 )
 _NO_NUMBER = re.compile(r"[:\[,]\s*[-+]?(?:NaN|Infinity|inf)\s*[,}\]]", re.IGNORECASE)
 _MARK = re.compile(r'\\.|["{}]', re.DOTALL)
+_NEST = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 _CODE_LINE = re.compile(r"^[ \t]*(?:import |from \S+ import |class \w|def \w|async def \w|@\w)", re.MULTILINE)
 _TYPOGRAPHY = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "‘": "'", "’": "'", "\u00a0": " "})
 
@@ -168,7 +174,8 @@ def _json_texts(text: str) -> Iterator[str]:
         yield whole
         return
     fenced = [m["body"].strip() for m in _FENCE.finditer(text) if m["body"].strip()[:1] in ("{", "[")]
-    yield from fenced or _spans(text)
+    # The last ones: where a model corrects itself the correction is there, and garbage may hold any number.
+    yield from deque(fenced or _spans(text), maxlen=MAX_CANDIDATES)
 
 
 def _spans(text: str) -> Iterator[str]:
@@ -185,14 +192,14 @@ def _closing(text: str, start: int) -> int:
     return next((place + 1 for place, depth in _depths(text, start) if depth == 0), len(text))
 
 
-def _depths(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
-    """Each brace outside double quotes, with the depth behind it."""
+def _depths(text: str, start: int = 0, marks: re.Pattern[str] = _MARK) -> Iterator[tuple[int, int]]:
+    """Each brace (and bracket, where `marks` has them) outside double quotes, with the depth behind it."""
     depth, quoted = 0, False
-    for mark in _MARK.finditer(text, start):
+    for mark in marks.finditer(text, start):
         if mark[0] == '"':
             quoted = not quoted
-        elif not quoted and mark[0] in "{}":
-            depth += 1 if mark[0] == "{" else -1
+        elif not quoted and mark[0] in "{}[]":
+            depth += 1 if mark[0] in "{[" else -1
             yield mark.start(), depth
 
 
@@ -241,13 +248,16 @@ def _repair(text: str, error: Exception) -> Any:
 
 def _refuse_unjson(value: Any) -> None:
     try:
-        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        text.encode()
     except UnicodeEncodeError as error:
         raise ReplyError(f"Expected whole characters, got half a surrogate pair ({error.reason}).") from error
     except (ValueError, RecursionError) as error:
         raise ReplyError(
             f"Expected finite numbers and plain nesting, got what JSON has no form for ({error})."
         ) from error
+    if max((depth for _, depth in _depths(text, marks=_NEST)), default=0) > MAX_DEPTH:
+        raise ReplyError(f"Expected at most {MAX_DEPTH} objects and lists in each other, got more.")
 
 
 # Python

@@ -39,7 +39,7 @@ class Server:
         offline: nothing will be sent, so no key is needed.
 
     Raises:
-        ModelError: there is neither a key nor a server.
+        ModelError: there is neither a key nor a server, or one that cannot be sent or reached.
     """
 
     def __init__(
@@ -59,6 +59,8 @@ class Server:
                 f"The model {model!r} needs a key: set OPENAI_API_KEY or pass api_key=…; for a server of "
                 "your own pass base_url='http://…/v1'; connect('builtin') needs neither key nor network."
             )
+        _check_url(url or _OPENAI)
+        _check_key(key)
         self.model, self.timeout, self.attempts = model, timeout, attempts
         self._url = (url or _OPENAI).rstrip("/")
         self._key = key
@@ -119,6 +121,8 @@ class Server:
         self._reached |= isinstance(error, openai.APIStatusError)
         # A server that was never reached is more likely mistyped than busy: say so soon.
         mistyped = isinstance(error, openai.APIConnectionError) and not self._reached
+        if mistyped and isinstance(error, openai.APITimeoutError):
+            return True  # the whole timeout has passed in silence; it will not be shorter the second time
         return state.attempt_number >= (min(2, self.attempts) if mistyped else self.attempts)
 
     def _connected(self) -> "openai.OpenAI":
@@ -174,6 +178,26 @@ class Server:
             text = text.replace(secret, "…")
         text = re.sub(r"\bsk-[\w*-]{4,}", "…", " ".join(text.split()))
         return text if len(text) <= limit else f"{text[:limit]}…"
+
+
+def _check_url(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except (ValueError, AttributeError):  # a port that is none, half an IPv6 address, no text
+        usable = False
+    if not usable:
+        # Not shown: a URL can hold a password, and which part of this one it is cannot be told.
+        raise ModelError(
+            "Expected a base_url like http://localhost:8000/v1, got one without http://, host or port."
+        )
+
+
+def _check_key(key: str | None) -> None:
+    if key is not None and not (key.isascii() and key.isprintable()):
+        raise ModelError(
+            "Expected a key of printable ASCII characters on one line; look at OPENAI_API_KEY or api_key."
+        )
 
 
 def _basic(url: str) -> dict[str, str]:

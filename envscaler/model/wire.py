@@ -98,7 +98,8 @@ def reply_of(content: bytes, where: str) -> Reply:
         choice = answer["choices"][0]
         message = choice["message"]
         text, thinking = split_thinking(_text(message.get("content") or message.get("refusal")))
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        calls = tuple(_tool_call(call, i) for i, call in enumerate(message.get("tool_calls") or ()))
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         start = content[:200].decode(errors="replace")
         raise ModelError(
             f"{where}: expected a chat completion, got {start!r}; does base_url end in /v1?"
@@ -107,7 +108,7 @@ def reply_of(content: bytes, where: str) -> Reply:
     return Reply(
         text=whole(text),
         reasoning=whole("\n\n".join(part for part in (told, thinking) if part)),
-        tool_calls=tuple(_tool_call(call, i) for i, call in enumerate(message.get("tool_calls") or ())),
+        tool_calls=calls,
         usage=_usage(answer.get("usage")),
         finish=str(choice.get("finish_reason") or "stop"),
     )
@@ -147,7 +148,7 @@ def vectors_of(content: bytes, n: int, where: str) -> tuple[np.ndarray, Usage]:
         answer = json.loads(content)
         data = sorted(answer["data"], key=lambda item: item["index"])
         rows = np.array([item["embedding"] for item in data], np.float32)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         start = content[:200].decode(errors="replace")
         raise ModelError(f"{where}: expected embeddings, got {start!r}.") from error
     if rows.ndim != 2 or len(rows) != n or not np.isfinite(rows).all():
@@ -161,7 +162,7 @@ def model_names(content: bytes, limit: int = 20) -> list[str]:
     """The names in a server's list of models; none when it is no such list."""
     try:
         return sorted(str(model["id"]) for model in json.loads(content)["data"])[:limit]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return []
 
 
