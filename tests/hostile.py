@@ -8,7 +8,6 @@ what it must not reach: a secret file, a folder, a port, another process, the va
 import contextlib
 import json
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -22,6 +21,11 @@ from worlds import message, scenario, skeleton
 from envscaler.error import EnvironmentLost, SourceError
 from envscaler.schema import Check, Scenario
 from envscaler.world.environment import Environment
+
+try:
+    import resource
+except ImportError:  # Windows, where the attacks are not tried
+    resource = None  # type: ignore[assignment]
 
 ESCAPE = (
     "os = [c for c in ().__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close'][0]"

@@ -44,6 +44,17 @@ _warm_lock = threading.Lock()
 _chance = random.Random(0)
 
 
+def _forget() -> None:
+    """In a forked child of ours: another thread may have held the lock, and will never let go of it there."""
+    global _warm_lock
+    _warm_lock = threading.Lock()
+    _warm.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
 def _make_room() -> None:
     """Take the worker from idle objects while there are too many; by lot, for all of them may take turns."""
     with _warm_lock:

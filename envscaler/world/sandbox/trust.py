@@ -35,18 +35,18 @@ _known = _Known()
 
 def is_known(source: str) -> bool:
     """Whether a source is made of pieces of the built-in library and of nothing else."""
+    key = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+    with _known.lock:
+        if key not in _known.answers:
+            _known.answers[key] = _covered(source)
+        return _known.answers[key]
+
+
+def _covered(source: str) -> bool:
     try:
         wanted = set(shapes(source))
     except SourceError:
         return False
-    with _known.lock:
-        key = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
-        if key not in _known.answers:
-            _known.answers[key] = _covered(wanted)
-        return _known.answers[key]
-
-
-def _covered(wanted: set[str]) -> bool:
     if _known.coming is None:
         _known.coming = (source for voucher in vouchers for source in voucher())
     while not wanted <= _known.shapes:
