@@ -99,7 +99,7 @@ def test_a_module_opens_with_what_it_is_and_stays_short(path: Path) -> None:
         return
     assert ast.get_docstring(ast.parse(text)), f"{path} has no docstring"
     # A pattern is one file by design, and most of it is the text of the methods that it writes.
-    most = 1200 if path.parent.name == "patterns" else 420
+    most = 2000 if path.parent.name == "patterns" else 420
     assert len(text.splitlines()) <= most, f"{path} has {len(text.splitlines())} lines"
 
 
