@@ -13,10 +13,12 @@ How good the checker is, is not said here; whether an environment is kept is the
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Literal
 
 from envscaler.error import EnvironmentLost, ParameterError, PartRefused, ReplyError, SourceError
-from envscaler.model.ask import Code, JsonObject, origin
+from envscaler.model.ask import origin
+from envscaler.model.reply import Code, JsonObject
 from envscaler.model.request import Model
 from envscaler.model.revise import TRIES, ask_usable
 from envscaler.parallel import run_all
@@ -169,6 +171,13 @@ def loading_problem(skeleton: Skeleton, state: dict[str, Json]) -> str:
     return ""
 
 
+def start_problem(skeleton: Skeleton, state: dict[str, Json]) -> str:
+    """Why an environment should not begin in a state, or "": it cannot be used, or it breaks rules."""
+    return loading_problem(skeleton, state) or " ".join(
+        finding.message for finding in broken_rules(skeleton.rules, state)
+    )
+
+
 def broken_rules(rules: Sequence[Rule], state: dict[str, Json]) -> list[Finding]:
     """The rules a state breaks when it is looked at on its own."""
     found = broken_invariants(rules, state, state, None)
@@ -177,22 +186,12 @@ def broken_rules(rules: Sequence[Rule], state: dict[str, Json]) -> list[Finding]
 
 def _initial_state(skeleton: Skeleton, model: Model, seed: int) -> tuple[dict[str, Json], list[Finding]]:
     """A state that loads, and the rules it breaks even so: a rule no author can keep is itself in doubt."""
-
-    def strict(state: dict[str, Json]) -> str:
-        return loading_problem(skeleton, state) or " ".join(
-            f.message for f in broken_rules(skeleton.rules, state)
-        )
-
+    step = "audits/initial_state"
     try:
-        return ask_state(skeleton, model, "audits/initial_state", sample=seed, problem=strict), []
+        return ask_state(skeleton, model, step, sample=seed, problem=partial(start_problem, skeleton)), []
     except PartRefused:
-        state = ask_state(
-            skeleton,
-            model,
-            "audits/initial_state",
-            sample=seed + TRIES,
-            problem=lambda s: loading_problem(skeleton, s),
-        )
+        mild = partial(loading_problem, skeleton)
+        state = ask_state(skeleton, model, step, sample=seed + TRIES, problem=mild)
     doubts = broken_rules(skeleton.rules, state)
     return state, [doubt.model_copy(update={"kind": "rule-broken-at-start"}) for doubt in doubts]
 

@@ -43,7 +43,6 @@ from envscaler.show.stats import (
     histogram_match,
     intervals,
     rollout_frame,
-    win_rates,
 )
 from envscaler.show.theme_map import draw_theme_map, theme_table
 
@@ -92,13 +91,13 @@ def draw_funnel(counts: Mapping[str, Any] | pd.DataFrame, ax: "Axes | None" = No
     """Draw the counts a stage as bars under each other, each with its share of the one before.
 
     Args:
-        counts: stage → number or records, or a frame with `stage` (or `step`) and `count`.
+        counts: stage → number or records, or a frame with `stage` and `count`.
         ax: axes to draw on.
 
     Raises:
         ParameterError: there is no stage.
     """
-    table = counts.rename(columns={"step": "stage"}) if isinstance(counts, pd.DataFrame) else funnel(counts)
+    table = counts if isinstance(counts, pd.DataFrame) else funnel(counts)
     if table.empty:
         raise ParameterError("Expected counts of at least one stage, got none.")
     names, numbers = [str(name) for name in table["stage"]], table["count"].to_numpy()
@@ -317,20 +316,15 @@ def _outcome_note(rows: pd.DataFrame, measure: str) -> str:
 
 
 @in_house_style
-def draw_win_rates(
-    rates: WinRates | pd.DataFrame, ax: "Axes | None" = None, *, n: int | None = 50, seed: int = 0
-) -> "Figure":
+def draw_win_rates(rates: WinRates, ax: "Axes | None" = None) -> "Figure":
     """Draw how often the agent of a row earns more than that of a column, on the same sampled scenarios.
 
     Args:
-        rates: what `win_rates` returned, or the frame of `rollout_frame`.
+        rates: what `stats.win_rates` returned.
         ax: axes to draw on.
-        n: scenarios to sample, when a frame is given.
-        seed: of the sampling.
     """
-    won = rates if isinstance(rates, WinRates) else win_rates(rates, n, seed=seed)
-    agents = [str(agent) for agent in won.table["agent"]]
-    matrix = won.matrix.loc[agents, agents].to_numpy(dtype=float, copy=True)
+    agents = [str(agent) for agent in rates.table["agent"]]
+    matrix = rates.matrix.loc[agents, agents].to_numpy(dtype=float, copy=True)
     figure, (axes,) = axes_for(ax, (3.6 + 0.75 * len(agents), 2.2 + 0.55 * len(agents)))
     np.fill_diagonal(matrix, np.nan)
     axes.imshow(matrix, cmap="PuOr_r", vmin=0, vmax=1, aspect="auto")
@@ -340,14 +334,14 @@ def draw_win_rates(
             axes.text(column, row, f"{rate:.0%}", ha="center", va="center", fontsize=8.5, color=colour)
     axes.set_xticks(range(len(agents)), agents, rotation=30, ha="right", rotation_mode="anchor")
     axes.set_yticks(
-        range(len(agents)), [f"{a}  ({r:.0%})" for a, r in zip(agents, won.table["win_rate"], strict=True)]
+        range(len(agents)), [f"{a}  ({r:.0%})" for a, r in zip(agents, rates.table["win_rate"], strict=True)]
     )
     axes.set(xlabel="… than this agent", ylabel="This agent earns more …")
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    top = won.table.iloc[0]
-    count = len(won.scenario_ids)
-    left_out = f" {won.left_out:,} scenarios could not be compared." if won.left_out else ""
+    top = rates.table.iloc[0]
+    count = len(rates.scenario_ids)
+    left_out = f" {rates.left_out:,} scenarios could not be compared." if rates.left_out else ""
     say(
         axes,
         f"{top['agent']} wins most: {top['win_rate']:.0%} of its comparisons on {count} scenarios",

@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 
 from envscaler.error import ParameterError, StoreError
@@ -65,6 +66,16 @@ def check_run_name(run: str) -> None:
             f"Expected a name of a run of at most {LONGEST_NAME} bytes: a letter or digit, then letters, digits, spaces"
             f" and any of . _ - + @ =, not ending in .failures; got {run!r:.80}."
         )
+
+
+def check_seed(seed: int) -> None:
+    """Refuse what cannot seed every random choice of a run.
+
+    Raises:
+        ParameterError: it is no whole number from 0 to 2³¹ - 1.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**31:
+        raise ParameterError(f"Expected a whole number ≥ 0 and below 2³¹ as seed, got {seed!r:.60}.")
 
 
 def stage_path(stage: str, run: str, scale: str = "default") -> Path:

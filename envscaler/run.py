@@ -93,11 +93,10 @@ def open_run(model: str = "builtin", scale: str = "default", seed: int = 0, run:
     Raises:
         ParameterError: no such model name, scale or name of a run, or the seed is not a whole number from 0 to 2³¹ - 1.
     """
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**31:
-        raise ParameterError(f"Expected a whole number ≥ 0 and below 2³¹ as seed, got {seed!r:.60}.")
+    project.check_seed(seed)
     if not isinstance(model, str) or not model.strip():
         raise ParameterError(f"Expected 'builtin' or a model's name, got {model!r}.")
     sized = project.get_scale(scale)
     name = run or project.run_name(model, scale)
     project.check_run_name(name)
-    return Run(model=model, scale=sized, seed=seed, name=name)
+    return Run(model=model, scale=sized, seed=int(seed), name=name)

@@ -12,11 +12,13 @@ This module never mends code of a skeleton, and never marks a check as something
 """
 
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from typing import Any, Literal, TypeVar
 
-from envscaler.audits import ask_state, broken_rules, loading_problem
+from envscaler.audits import ask_state, start_problem
 from envscaler.error import EnvscalerError, PartRefused
-from envscaler.model.ask import Code, ask, origin
+from envscaler.model.ask import ask, origin
+from envscaler.model.reply import Code
 from envscaler.model.request import Model
 from envscaler.model.revise import TRIES, ask_usable
 from envscaler.parallel import run_all
@@ -187,8 +189,9 @@ class _Draft:
 
     def write(self) -> None:
         """All parts, in order."""
+        problem = partial(start_problem, self.skeleton)
         self.state = ask_state(
-            self.skeleton, self.model, "scenarios/state", sample=self.sample, problem=self._state_problem
+            self.skeleton, self.model, "scenarios/state", sample=self.sample, problem=problem
         )
         variables = {**self._about("summary", "tools", "rules", "state"), "entities": self.skeleton.state}
         self.task = self._ask("task", variables, TaskText, self._task_problem).task
@@ -272,11 +275,6 @@ class _Draft:
         environment = Environment(self.skeleton, self.state, seed=self.seed)
         environment.reset(seed=self.seed)
         return environment
-
-    def _state_problem(self, state: dict[str, Json]) -> str:
-        return loading_problem(self.skeleton, state) or " ".join(
-            finding.message for finding in broken_rules(self.skeleton.rules, state)
-        )
 
     def _task_problem(self, answer: TaskText) -> str:
         words = len(answer.task.split())

@@ -18,7 +18,8 @@ from functools import partial
 from pathlib import Path
 
 from envscaler.error import PartRefused, ReplyError, SourceError
-from envscaler.model.ask import Code, origin
+from envscaler.model.ask import origin
+from envscaler.model.reply import Code
 from envscaler.model.request import Model
 from envscaler.model.revise import ask_usable
 from envscaler.parallel import run_all

@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from envscaler.error import ParameterError, StoreError
-from envscaler.model.ask import Model, ask, origin
+from envscaler.model.ask import ask, origin
+from envscaler.model.request import Model
 from envscaler.parallel import run_all
-from envscaler.project import published_labels_path, seed_tasks_path
-from envscaler.schema import Failure, Task
+from envscaler.project import check_seed, published_labels_path, seed_tasks_path
+from envscaler.schema import Failure, Part, Task
 from envscaler.store import Records, read_rows, sentence
 
 TEXT_FIELDS = ("text", "task", "query", "request", "instruction", "question")
@@ -41,13 +42,13 @@ _TURN_ENDS = ("\nGenerate API Request: ", "\nAPI-Request: ", "TIME: ", "\nAI: ")
 _LABELS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-class Judgement(BaseModel):
+class Judgement(Part):
     """What a model answers to `tasks/judge`."""
 
-    model_config = ConfigDict(extra="forbid")
-
     reason: str
+    """Why."""
     stateful: bool
+    """Whether the request presupposes a world with a state."""
 
 
 def load_tasks(
@@ -79,8 +80,7 @@ def load_tasks(
     steps = _steps(clean_up)
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
         raise ParameterError(f"Expected a limit of at least 1 or None for all, got {limit!r}.")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError(f"Expected a whole number ≥ 0 as seed, got {seed!r}.")
+    check_seed(seed)
     tasks: Records[Task] = Records()
     seen: dict[str, str] = {}
     for place, row, problem in read_rows(file):
@@ -135,20 +135,14 @@ def judge_task(task: Task, model: Model, *, seed: int | None = None) -> Task:
 
 
 def judge_tasks(
-    tasks: Sequence[Task],
-    model: Model,
-    *,
-    seed: int | None = None,
-    workers: int | None = None,
-    progress: bool = True,
+    tasks: Sequence[Task], model: Model, *, seed: int | None = None, progress: bool = True
 ) -> Records[Task]:
-    """All tasks with `stateful` and `reason` set, in order; those that could not be judged are in
-    `.failures`."""
+    """All tasks with `stateful` and `reason` set, in order; those that could not be judged are in `.failures`."""
     judged = run_all(
         partial(judge_task, model=model, seed=seed),
         tasks,
         stage="tasks",
-        workers=workers or model.workers,
+        workers=model.workers,
         progress=progress,
     )
     return Records(judged, [*getattr(tasks, "failures", []), *judged.failures])

@@ -1,5 +1,4 @@
-"""Stage 2: from tasks to the worlds they presuppose: infer a theme a task, drop the weak, merge the alike,
-pick.
+"""Stage 2: from tasks to the worlds they presuppose: infer a theme a task, drop the weak, merge the alike, pick.
 
     Task (stateful) → Theme → themes worth building → one theme a world → the themes that are built
 
@@ -12,21 +11,21 @@ best supported ones.
 The similarity search itself is in `dedup`, drawing in `figures`. No class is written here (`skeletons` does).
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
 from typing import Literal, Self
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from envscaler.dedup import EXACT_ROWS, Pairs, leaders, most_similar_pairs, stars
 from envscaler.error import NothingFits, ParameterError
-from envscaler.model.ask import Model, ask, origin
-from envscaler.model.request import Encoder
+from envscaler.model.ask import ask, origin
+from envscaler.model.request import Encoder, Model
 from envscaler.parallel import run_all
-from envscaler.schema import Failure, Task, Theme
+from envscaler.project import check_seed
+from envscaler.schema import Failure, Part, Task, Theme
 from envscaler.store import Records
 
 MIN_SCORE = 7
@@ -47,17 +46,21 @@ PAPER_RANDOM_STATE = 42
 Picking = Literal["kmeans", "merged"]
 
 
-class Inferred(BaseModel):
+class Inferred(Part):
     """What a model answers to `themes/infer`."""
 
-    model_config = ConfigDict(extra="forbid")
-
     reason: str
+    """Why this world, or why none."""
     fits: bool
+    """Whether the request presupposes a world."""
     title: str
+    """Its name."""
     summary: str
+    """What it holds and how it changes."""
     usefulness: int = Field(ge=1, le=10)
+    """How useful an environment of this kind would be."""
     modelability: int = Field(ge=1, le=10)
+    """How well one class can stand for it."""
 
     @model_validator(mode="after")
     def _named_if_it_fits(self) -> Self:
@@ -88,20 +91,14 @@ def infer_theme(task: Task, model: Model, *, seed: int | None = None) -> Theme:
 
 
 def infer_themes(
-    tasks: Sequence[Task],
-    model: Model,
-    *,
-    seed: int | None = None,
-    workers: int | None = None,
-    progress: bool = True,
+    tasks: Sequence[Task], model: Model, *, seed: int | None = None, progress: bool = True
 ) -> Records[Theme]:
-    """One theme for each task that was judged stateful, in order; `.failures` has a row where nothing
-    fits."""
+    """One theme for each task that was judged stateful, in order; `.failures` has a row where nothing fits."""
     return run_all(
         partial(infer_theme, model=model, seed=seed),
         [task for task in tasks if task.stateful],
         stage="themes",
-        workers=workers or model.workers,
+        workers=model.workers,
         progress=progress,
     )
 
@@ -248,8 +245,7 @@ def pick_themes(
         raise ParameterError(f"Expected n to be at least 1 or None for all, got {n!r}.")
     if by not in ("kmeans", "merged"):
         raise ParameterError(f"Expected by='kmeans' or by='merged', got {by!r}.")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**31:
-        raise ParameterError(f"Expected a whole number ≥ 0 and below 2³¹ as seed, got {seed!r}.")
+    check_seed(seed)
     if n is None or n >= len(themes):
         chosen: Iterable[int] = range(len(themes))
     elif by == "kmeans":
@@ -351,10 +347,3 @@ def _encode(themes: Sequence[Theme], encoder: Encoder) -> np.ndarray:
             f"array of shape {vectors.shape}."
         )
     return vectors
-
-
-def count_themes(themes: MergedThemes, picked: Sequence[Theme]) -> pd.DataFrame:
-    """The funnel of this stage: one row a step, `step` and `count`."""
-    unfit = Counter(failure.error for failure in themes.failures if failure.stage == "themes")
-    steps = {"asked": themes.counts["inferred"] + unfit.total(), **themes.counts, "picked": len(picked)}
-    return pd.DataFrame({"step": list(steps), "count": list(steps.values())})

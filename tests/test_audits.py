@@ -9,7 +9,7 @@ from library import GREEDY, METHODS, STATE, asked, author, fenced
 
 from envscaler.audits import audit_skeleton, audit_skeletons, passing
 from envscaler.error import ParameterError, PartRefused
-from envscaler.model.ask import connect
+from envscaler.model.connect import connect
 from envscaler.probing import counts_by_tool
 from envscaler.schema import Audit, Probe, Task
 from envscaler.skeletons import build_skeleton

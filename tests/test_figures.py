@@ -92,7 +92,7 @@ DRAWINGS: dict[str, Callable[[], Figure]] = {
     ),
     "outcomes, no reward": lambda: figures.draw_outcomes(rollouts({"a": np.nan, "b": 1.0})),
     "outcomes, none": lambda: figures.draw_outcomes([]),
-    "win rates": lambda: figures.draw_win_rates(rollouts(AGENTS)),
+    "win rates": lambda: figures.draw_win_rates(win_rates(rollouts(AGENTS))),
     "main results": figures.draw_main_results,
     "dedup curve": lambda: figures.draw_dedup_curve(SWEEP, threshold=0.8),
     "dedup curve, no threshold": lambda: figures.draw_dedup_curve(SWEEP),
@@ -100,7 +100,7 @@ DRAWINGS: dict[str, Callable[[], Figure]] = {
     "similarities, none": lambda: figures.draw_similarities(PAIRS.iloc[:0], 0.8),
     "similarities, none above": lambda: figures.draw_similarities(PAIRS, 0.995),
     "probes": lambda: figures.draw_probe_matrix(audit()),
-    "probes, many audits": lambda: figures.draw_probe_matrix([audit(), audit(2)], by="intent"),
+    "probes, many audits": lambda: figures.draw_probe_matrix([audit(), audit(2)]),
     "probes, none": lambda: figures.draw_probe_matrix([]),
     "certificate": lambda: figures.draw_certificate(
         [scenario("a", witness="proved"), scenario("b", witness="failed")]
@@ -199,13 +199,12 @@ def test_saving_twice_the_same_figure_leaves_it_as_it_was(tmp_path: Path) -> Non
 
 
 def test_the_stamp_is_in_the_picture(tmp_path: Path) -> None:
-    def picture(stamp: str | dict) -> bytes:
+    def picture(stamp: str) -> bytes:
         return figures.save_figure(
             figures.draw_funnel(COUNTS), "x", tmp_path, pd.DataFrame(), stamp
         ).read_bytes()
 
-    by_name = picture({"model": "builtin", "seed": 0})
-    assert by_name == picture("model builtin · seed 0") != picture("model gpt-4.1 · seed 0")
+    assert picture("model builtin · seed 0") != picture("model gpt-4.1 · seed 0")
 
 
 def test_published_numbers_bring_their_own_stamp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,17 +231,10 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> Non
         figures.save_figure(figures.draw_funnel(COUNTS), "x", tmp_path / "file" / "x", pd.DataFrame(), STAMP)
 
 
-@pytest.mark.parametrize(
-    ("table", "head"),
-    [
-        (pd.DataFrame({"a": [1]}, index=["x"]).rename_axis("agent"), "agent,a"),
-        (pd.Series([1], index=["x"], name="n"), "index,n"),
-        ({"left": pd.DataFrame({"a": [1]}), "right": pd.DataFrame({"a": [2]})}, "a,panel"),
-    ],
-)
-def test_tables_of_any_form_become_one_csv(table: object, head: str, tmp_path: Path) -> None:
-    figures.save_figure(figures.draw_funnel(COUNTS), "x", tmp_path, table, STAMP)  # type: ignore[arg-type]
-    assert (tmp_path / "x.csv").read_text().startswith(head + "\n")
+def test_the_names_of_rows_are_a_column_of_the_csv(tmp_path: Path) -> None:
+    table = pd.DataFrame({"a": [1]}, index=["x"]).rename_axis("agent")
+    figures.save_figure(figures.draw_funnel(COUNTS), "x", tmp_path, table, STAMP)
+    assert (tmp_path / "x.csv").read_text() == "agent,a\nx,1\n"
 
 
 def test_a_figure_can_be_drawn_on_given_axes() -> None:
@@ -299,7 +291,7 @@ def test_the_funnel_says_where_it_begins_and_ends() -> None:
     assert sentences(figure) == "60 requests lead to 3 skeletons"
     assert "40  67% of requests" in said(figure) and "logarithmic" not in said(figure)
     assert "logarithmic" in said(figures.draw_funnel({"a": 100_000, "b": 3}))
-    frame = pd.DataFrame({"step": ["asked", "kept"], "count": [4, 2]})
+    frame = pd.DataFrame({"stage": ["asked", "kept"], "count": [4, 2]})
     assert sentences(figures.draw_funnel(frame)) == "4 asked lead to 2 kept"
     with pytest.raises(ParameterError, match="at least one"):
         figures.draw_funnel({})
@@ -370,7 +362,7 @@ def test_the_dedup_figures_say_what_the_threshold_does() -> None:
     assert sum(b.get_height() for b in blue) == 3
 
 
-def test_probes_are_counted_by_tool_environment_or_intent() -> None:
+def test_probes_are_counted_by_tool_or_environment() -> None:
     table = figures.probe_table(audit())
     assert table.to_dict("records") == [
         {"tool": "tool_0", "pass": 1, "warning": 0, "fail": 1},
@@ -380,8 +372,6 @@ def test_probes_are_counted_by_tool_environment_or_intent() -> None:
         figures.draw_probe_matrix(audit())
     )
     assert list(figures.probe_table([audit(), audit()]).columns) == ["environment", "pass", "warning", "fail"]
-    with pytest.raises(ParameterError, match="'verdict'"):
-        figures.probe_table(audit(), by="verdict")
 
 
 def test_certificates_are_counted_and_the_missing_named() -> None:

@@ -11,8 +11,9 @@ from pydantic import BaseModel, ConfigDict
 import envscaler
 from envscaler.error import ModelError, PromptError, ReplyError
 from envscaler.model import prompt
-from envscaler.model.ask import Code, JsonObject, ask, chat, origin
+from envscaler.model.ask import ask, chat, origin
 from envscaler.model.connect import connect
+from envscaler.model.reply import Code, JsonObject
 from envscaler.model.request import Reply
 from envscaler.model.scripted import ScriptedModel
 

@@ -7,7 +7,7 @@ import pytest
 from library import ITEMS, MAY_CHANGE, STATE, TASK, WITNESS, asked, author, fenced
 
 from envscaler.error import PartRefused
-from envscaler.model.ask import connect
+from envscaler.model.connect import connect
 from envscaler.scenarios import build_scenario, build_scenarios
 from envscaler.schema import Task
 from envscaler.skeletons import build_skeleton

@@ -9,7 +9,7 @@ import pytest
 from library import METHODS, RULES, THEME, asked, author, fenced
 
 from envscaler.error import PartRefused, ReplyError, SourceError, StoreError
-from envscaler.model.ask import connect
+from envscaler.model.connect import connect
 from envscaler.schema import Task
 from envscaler.skeletons import build_skeleton, build_skeletons, load_skeleton
 from envscaler.themes import infer_theme

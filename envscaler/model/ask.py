@@ -1,9 +1,9 @@
-"""One question to a model, from prompt file to validated answer; and who answers.
+"""One question to a model, from prompt file to validated answer.
 
     ask:  prompts/<step>.md + variables → Request → Model → Reply → answer
 
 Every stage talks to models through `ask` (one question, one answer) or `chat` (one turn of an agent), with
-a model made by `connect`. When a reply cannot be parsed, the model is shown it with the error and asked
+a model made by `connect.connect`. When a reply cannot be parsed, the model is shown it with the error and asked
 again, a bounded number of times. How a server is spoken to is `client`'s, what is remembered `cache`'s, how
 text becomes an answer `reply`'s.
 """
@@ -15,12 +15,8 @@ from typing import Any, TypeVar
 
 from envscaler.error import ReplyError
 from envscaler.model import prompt, reply
-from envscaler.model.connect import connect
-from envscaler.model.reply import Code, JsonObject
-from envscaler.model.request import Encoder, Message, Model, Reply, Request
+from envscaler.model.request import Message, Model, Reply, Request
 from envscaler.schema import Origin, digest
-
-__all__ = ["Code", "Encoder", "JsonObject", "Model", "Reply", "Request", "ask", "chat", "connect", "origin"]
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -7,7 +7,7 @@ them once and a long run does not collect them.
 
 import io
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -143,8 +143,8 @@ def save_figure(
     figure: "Figure",
     name: str,
     folder: str | Path,
-    table: pd.DataFrame | pd.Series | Mapping[str, pd.DataFrame],
-    stamp: str | Mapping[str, object],
+    table: pd.DataFrame,
+    stamp: str,
 ) -> Path:
     """Write a figure as PNG and PDF, and the table behind it as CSV; the three differ in their ending only.
 
@@ -154,7 +154,7 @@ def save_figure(
         figure: what a `draw_…` function returned.
         name: file name without ending, the notebook's number first: `02_theme_map`.
         folder: where to write; it is made.
-        table: the numbers that are drawn; several under a name each become one CSV with a `panel` column.
+        table: the numbers that are drawn.
         stamp: model, scale and seed, set small under the figure; one that draws no run's numbers brings its own
             stamp as its label, and that is set instead.
 
@@ -173,7 +173,8 @@ def save_figure(
         pdf = _printed(
             figure, format="pdf", metadata={"CreationDate": None, "Producer": None, "Creator": None}
         )
-    write_bytes(place / f"{name}.csv", _as_table(table).to_csv(index=False, lineterminator="\n").encode())
+    plain = table if isinstance(table.index, pd.RangeIndex) else table.reset_index()
+    write_bytes(place / f"{name}.csv", plain.to_csv(index=False, lineterminator="\n").encode())
     write_bytes(place / f"{name}.pdf", pdf)
     return write_bytes(place / f"{name}.png", png)
 
@@ -185,8 +186,7 @@ def _printed(figure: "Figure", **settings: Any) -> bytes:
 
 
 @contextmanager
-def _stamped(figure: "Figure", stamp: str | Mapping[str, object]) -> Iterator[None]:
-    text = stamp if isinstance(stamp, str) else " · ".join(f"{name} {value}" for name, value in stamp.items())
+def _stamped(figure: "Figure", text: str) -> Iterator[None]:
     # Under the figure, where the tight box of the file takes it in and nothing of the drawing can lie.
     footer = figure.text(0.995, -0.012, text, ha="right", va="top", fontsize=7, color="#777777")
     footer.set_in_layout(True)
@@ -198,12 +198,3 @@ def _stamped(figure: "Figure", stamp: str | Mapping[str, object]) -> Iterator[No
     finally:
         footer.remove()
         figure.set_layout_engine(engine)
-
-
-def _as_table(table: pd.DataFrame | pd.Series | Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    if isinstance(table, pd.Series):
-        table = table.to_frame()
-    if isinstance(table, pd.DataFrame):
-        plain = isinstance(table.index, pd.RangeIndex)
-        return table if plain else table.reset_index()
-    return pd.concat([part.assign(panel=name) for name, part in table.items()], ignore_index=True)

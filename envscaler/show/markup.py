@@ -124,17 +124,17 @@ def as_json(value: Any, indent: int | None = 1) -> str:
     return json.dumps(value, ensure_ascii=False, indent=indent, default=repr)
 
 
-def json_block(value: Any, limit: int = LIMIT) -> str:
+def json_block(value: Any) -> str:
     """A value as highlighted JSON; a long one is cut, and then shown without colours."""
     text = as_json(value)
-    lexer = JsonLexer() if len(text) <= limit else TextLexer()
-    inner = highlight(shorten(text, limit), lexer, HtmlFormatter(nowrap=True)).rstrip("\n")
+    lexer = JsonLexer() if len(text) <= LIMIT else TextLexer()
+    inner = highlight(shorten(text), lexer, HtmlFormatter(nowrap=True)).rstrip("\n")
     return f"<pre class='es-wrap'>{inner}</pre>"
 
 
-def inline_json(value: Any, limit: int = 300) -> str:
+def inline_json(value: Any) -> str:
     """A value as JSON on one line, escaped."""
-    return f"<code>{escape(shorten(as_json(value, indent=None), limit))}</code>"
+    return f"<code>{escape(shorten(as_json(value, indent=None), 300))}</code>"
 
 
 def text_block(text: str) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 import pandas as pd
 
-from envscaler.error import ParameterError
 from envscaler.schema import Audit, Scenario, Skeleton, Verdict
 from envscaler.show.canvas import (
     BAD,
@@ -107,29 +106,19 @@ def draw_similarities(pairs: pd.DataFrame, threshold: float, ax: "Axes | None" =
 # Audits
 
 
-def probe_table(
-    audits: Audit | Iterable[Audit], skeletons: Iterable[Skeleton] = (), by: str = ""
-) -> pd.DataFrame:
-    """Probes a verdict: one row a tool, an environment or an intent, most failed first.
+def probe_table(audits: Audit | Iterable[Audit], skeletons: Iterable[Skeleton] = ()) -> pd.DataFrame:
+    """Probes a verdict: one row a tool of one audit, or an environment of many, most failed first.
 
     Args:
         audits: one or many.
         skeletons: give the environments' titles.
-        by: `tool`, `environment` or `intent`; by default tools of one audit, environments of many.
-
-    Raises:
-        ParameterError: `by` is none of the three.
     """
     many = [audits] if isinstance(audits, Audit) else list(audits)
-    by = by or ("tool" if len(many) == 1 else "environment")
-    if by not in ("tool", "environment", "intent"):
-        raise ParameterError(f"Expected by to be tool, environment or intent, got {by!r}.")
+    by = "tool" if len(many) == 1 else "environment"
     titles = {skeleton.id: skeleton.title for skeleton in skeletons}
     rows = [
         {
-            "environment": titles.get(audit.skeleton_id, audit.skeleton_id),
-            "tool": p.tool,
-            "intent": p.intent,
+            by: p.tool if by == "tool" else titles.get(audit.skeleton_id, audit.skeleton_id),
             "verdict": p.verdict,
         }
         for audit in many
@@ -150,7 +139,6 @@ def draw_probe_matrix(
     ax: "Axes | None" = None,
     *,
     skeletons: Iterable[Skeleton] = (),
-    by: str = "",
 ) -> "Figure":
     """Draw verdicts against tools (of one audit) or environments (of many): counts, shaded by their share of a row.
 
@@ -158,9 +146,8 @@ def draw_probe_matrix(
         audits: records, or what `probe_table` made of them.
         ax: axes to draw on.
         skeletons: give the environments' titles.
-        by: see `probe_table`.
     """
-    table = audits if isinstance(audits, pd.DataFrame) else probe_table(audits, skeletons, by)
+    table = audits if isinstance(audits, pd.DataFrame) else probe_table(audits, skeletons)
     shown, what = table.head(MOST_ROWS), str(table.columns[0])
     figure, (axes,) = axes_for(ax, (6.2, 1.5 + 0.27 * max(len(shown), 3)))
     if table.empty:

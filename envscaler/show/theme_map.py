@@ -29,7 +29,7 @@ FEWEST_FOR_UMAP = 5
 LABEL_LETTERS = 24
 
 
-def lay_out(vectors: np.ndarray, *, seed: int = SEED) -> tuple[np.ndarray, str]:
+def lay_out(vectors: np.ndarray) -> tuple[np.ndarray, str]:
     """Places in the plane for rows of vectors, and how they were found.
 
     UMAP on cosine distances; with fewer than five rows there are no neighbourhoods to keep, and the first two
@@ -38,10 +38,10 @@ def lay_out(vectors: np.ndarray, *, seed: int = SEED) -> tuple[np.ndarray, str]:
     rows = np.asarray(vectors, dtype=np.float32)
     if len(rows) < FEWEST_FOR_UMAP:
         return _principal(rows), f"PCA, because UMAP needs more than {len(rows)} themes"
-    return _umap(rows, seed), "UMAP of cosine distances"
+    return _umap(rows), "UMAP of cosine distances"
 
 
-def _umap(rows: np.ndarray, seed: int) -> np.ndarray:
+def _umap(rows: np.ndarray) -> np.ndarray:
     from umap import UMAP
 
     neighbours = min(15, len(rows) - 1)
@@ -56,7 +56,7 @@ def _umap(rows: np.ndarray, seed: int) -> np.ndarray:
             min_dist=0.35,
             metric="cosine",
             init=start,
-            random_state=seed,
+            random_state=SEED,
             n_jobs=1,
             precomputed_knn=known,
         )
@@ -97,7 +97,7 @@ def spread(places: np.ndarray, count: int) -> list[int]:
     return chosen
 
 
-def theme_table(themes: Sequence[Theme], vectors: np.ndarray, *, clusters: int | None = None) -> pd.DataFrame:
+def theme_table(themes: Sequence[Theme], vectors: np.ndarray) -> pd.DataFrame:
     """What the map shows: one row a theme with x, y, cluster and number of tasks; `attrs["how"]` names the lay-out.
 
     Raises:
@@ -116,7 +116,7 @@ def theme_table(themes: Sequence[Theme], vectors: np.ndarray, *, clusters: int |
             "title": [theme.title for theme in themes],
             "x": places[:, 0],
             "y": places[:, 1],
-            "cluster": _clusters(vectors, clusters),
+            "cluster": _clusters(vectors),
             "tasks": [len(theme.task_ids) for theme in themes],
         }
     )
@@ -124,11 +124,11 @@ def theme_table(themes: Sequence[Theme], vectors: np.ndarray, *, clusters: int |
     return frame
 
 
-def _clusters(vectors: np.ndarray, count: int | None) -> np.ndarray:
+def _clusters(vectors: np.ndarray) -> np.ndarray:
     from sklearn.cluster import KMeans
 
     distinct = len(np.unique(vectors, axis=0))
-    wanted = min(count or max(1, min(8, round(len(vectors) / 6))), distinct)
+    wanted = min(max(1, min(8, round(len(vectors) / 6))), distinct)
     return KMeans(n_clusters=wanted, random_state=SEED, n_init=10).fit_predict(vectors)
 
 
