@@ -69,8 +69,11 @@ def grade_all(
 ) -> list[list[Outcome]]:
     """`grade` for many final states of one initial state, in one worker."""
     graded: list[list[Outcome]] = []
+    asked = any("initial_state" in check.source for check in checks)
     for batch in _batches(final_states, initial_state):
-        values = {"initial": initial_state, **{str(place): final for place, final in enumerate(batch)}}
+        values: dict[str, Json] = {str(place): final for place, final in enumerate(batch)}
+        if asked:
+            values["initial"] = initial_state
         runs = [[str(place)] for place in range(len(batch))]
         columns: list[list[dict[str, Any]]] = []
         for group in [[check] for check in checks] if apart else [checks]:
