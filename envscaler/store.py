@@ -37,6 +37,11 @@ class Records(list[R]):
         """The records under their ids."""
         return {record.id: record for record in self}
 
+    def __repr__(self) -> str:
+        # A list's own would write every record out, and a notebook keeps that text beside the table.
+        kind = type(self[0]).__name__ if self else "record"
+        return f"<{len(self):,} × {kind}, {len(self.failures):,} failures>"
+
     def _repr_html_(self) -> str:
         kind = type(self[0]).__name__ if self else "record"
         head = f"<b>{len(self):,} × {kind}</b>, {len(self.failures):,} failures"

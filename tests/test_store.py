@@ -109,7 +109,7 @@ def test_a_kill_while_writing_leaves_the_old_file_or_the_new_one(tmp_path: Path)
 def test_frame_and_preview() -> None:
     records = Records([Task(text="x" * 200)])
     assert list(records.frame().columns)[:2] == ["id", "text"]
-    assert "1 × Task" in records._repr_html_()
+    assert "1 × Task" in records._repr_html_() and repr(records) == "<1 × Task, 0 failures>"
     assert "0 × record" in Records()._repr_html_()
     assert records.by_id()[records[0].id] is records[0]
 
