@@ -330,7 +330,7 @@ def draw_win_rates(rates: WinRates, ax: "Axes | None" = None) -> "Figure":
     axes.imshow(matrix, cmap="PuOr_r", vmin=0, vmax=1, aspect="auto")
     for (row, column), rate in np.ndenumerate(matrix):
         if row != column:
-            colour = "white" if abs(rate - 0.5) > 0.36 else INK
+            colour = "white" if abs(rate - 0.5) > 0.3 else INK
             axes.text(column, row, f"{rate:.0%}", ha="center", va="center", fontsize=8.5, color=colour)
     axes.set_xticks(range(len(agents)), agents, rotation=30, ha="right", rotation_mode="anchor")
     axes.set_yticks(

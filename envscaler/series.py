@@ -91,7 +91,7 @@ def run_series(
     Args:
         notebooks: as `find_notebooks` gives them.
         run: model, scale, seed and name that every notebook gets.
-        parameters: further notebook parameters, e.g. `{"threshold": 0.9}`.
+        parameters: further notebook parameters, e.g. `{"merge_at": 0.8}`.
         progress: whether to show a bar a notebook, counting its cells.
 
     Raises:

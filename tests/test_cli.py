@@ -103,7 +103,7 @@ def test_a_model_of_any_name_has_a_run_name_that_is_a_file_name(home: Path) -> N
 
 def test_parameters_that_no_notebook_can_hold(home: Path) -> None:
     (home / "notebooks").symlink_to(ROOT / "notebooks")
-    assert "a notebook can hold" in said(run("run", "--only", "02", "-p", "threshold", "{1, 2}"))
+    assert "a notebook can hold" in said(run("run", "--only", "02", "-p", "merge_at", "{1, 2}"))
     assert "below" in said(run("run", "--seed", "9" * 30))
     assert "'builtin'" in said(run("run", "--base-url", "http://localhost:8000/v1"))
     assert not (home / "build").exists()

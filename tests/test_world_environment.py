@@ -342,3 +342,9 @@ def test_a_long_episode_of_many_changes_keeps_mirror_and_worker_together():
             assert list(state["loans"]) == loans
             for key in ("B-1", "B-2"):
                 assert same(world.call("get_book", {"book_id": key})["data"], state["books"][key])
+
+
+@pytest.mark.parametrize("given", [5, "x", [1], {1, 2}])
+def test_what_is_no_state_is_refused_in_a_sentence(given: object) -> None:
+    with pytest.raises(ParameterError, match="dict of tables"):
+        Environment(skeleton(), given)  # type: ignore[arg-type]

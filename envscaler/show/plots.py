@@ -160,8 +160,7 @@ def draw_probe_matrix(
     left = f" The {MOST_ROWS} with the most failures are shown." if len(table) > MOST_ROWS else ""
     say(
         axes,
-        f"{1 - total[2] / total.sum():.0%} of {total.sum():,} probes do not fail; "
-        f"failures in {failed} of {len(table)} {what}s",
+        f"{total[2]:,} of {total.sum():,} probes fail, in {failed} of {len(table)} {what}s",
         f"Shade: share of a row.{left}",
         room=16,
     )

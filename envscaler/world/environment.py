@@ -363,6 +363,10 @@ class Environment:
 
 
 def _checked_state(given: Scenario | Mapping[str, Json] | None) -> State:
+    if given is not None and not isinstance(given, Scenario | Mapping):
+        raise ParameterError(
+            f"Expected a scenario or a state (a dict of tables), got {type(given).__name__}."
+        )
     state = given.initial_state if isinstance(given, Scenario) else dict(given or {})
     try:
         # Through text, so that tuples and number keys are what they will be in every worker.
