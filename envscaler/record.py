@@ -7,6 +7,7 @@ made and what that cost. This module knows no stage.
 import hashlib
 import html
 import json
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, model_serializer, model_validator
@@ -14,6 +15,9 @@ from pydantic.functional_serializers import SerializerFunctionWrapHandler
 
 Json = Any
 """Anything that JSON can hold."""
+
+FROM = "$from"
+"""The only key of a reference: `{"$from": [i, path…]}` stands for a value of the i-th call's reply."""
 
 
 def canonical(content: Json) -> str:
@@ -32,6 +36,22 @@ def read_loosely(text: Any) -> Json:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError):
         return text
+
+
+def map_references(value: Json, put: Callable[[Json], Json]) -> Json:
+    """The value with `put([i, path…])` in the place of each reference, however deep; nothing else is touched."""
+    if isinstance(value, dict):
+        if value.keys() == {FROM}:
+            return put(value[FROM])
+        return {key: map_references(part, put) for key, part in value.items()}
+    return [map_references(part, put) for part in value] if isinstance(value, list) else value
+
+
+def references(value: Json) -> list[Json]:
+    """What each reference in the value holds: `[i, path…]`."""
+    found: list[Json] = []
+    map_references(value, found.append)
+    return found
 
 
 class Part(BaseModel):

@@ -17,8 +17,9 @@ import numpy as np
 
 from envscaler.error import ParameterError
 from envscaler.model.request import Message
-from envscaler.schema import Call, Json, Scenario, digest, read_loosely
-from envscaler.world.witness import resolve
+from envscaler.record import map_references, references
+from envscaler.schema import Json, Scenario, digest, read_loosely
+from envscaler.world.witness import follow
 
 Slip = Literal["skip", "value", "entity", "argument", "repeat", "stop"]
 SLIPS: tuple[Slip, ...] = ("skip", "value", "entity", "argument", "repeat", "stop")
@@ -134,7 +135,7 @@ class Player:
     def _waits(self, place: int, here: int) -> bool:
         """Whether the move needs a reply of a call that would go into the same message."""
         waiting = {move.call for move in self.moves[here:place]}
-        return bool(waiting & set(_sources(self.scenario.witness[self.moves[place].call].arguments)))
+        return bool(waiting & _sources(self.scenario.witness[self.moves[place].call].arguments))
 
     def _call(
         self, place: int, replies: Sequence[Json], tools: Sequence[Mapping[str, Any]]
@@ -157,29 +158,22 @@ class Player:
         return call.tool, arguments
 
 
-def _sources(value: Json) -> Iterator[int]:
+def _sources(value: Json) -> set[int]:
     """The indices of the calls whose replies a value is taken from."""
-    if isinstance(value, dict):
-        if set(value) == {"$from"} and isinstance(way := value["$from"], list):
-            yield from (first for first in way[:1] if isinstance(first, int))
-        else:
-            for inner in value.values():
-                yield from _sources(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _sources(inner)
+    ways = [way for way in references(value) if isinstance(way, list) and way]
+    return {way[0] for way in ways if isinstance(way[0], int)}
 
 
 def _filled(value: Json, replies: Sequence[Json]) -> Json:
-    """A value with every `$from` resolved; where a slip has spoilt the reply it becomes the word `unknown`."""
-    if isinstance(value, list):
-        return [_filled(inner, replies) for inner in value]
-    if isinstance(value, dict) and set(value) != {"$from"}:
-        return {key: _filled(inner, replies) for key, inner in value.items()}
-    try:
-        return resolve(Call(tool="", arguments={"value": value}), replies).arguments["value"]
-    except ParameterError:
-        return "unknown"
+    """A value with every reference followed; where a slip has spoilt the reply it becomes the word `unknown`."""
+
+    def found(way: Json) -> Json:
+        try:
+            return follow(way, replies)
+        except ParameterError:
+            return "unknown"
+
+    return map_references(value, found)
 
 
 def _spoilt(

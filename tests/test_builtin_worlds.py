@@ -20,11 +20,12 @@ from envscaler.model.builtin.domain import domains
 from envscaler.model.builtin.lint import facts, lint_domain
 from envscaler.model.builtin.pattern import Added, Changed, Goal
 from envscaler.scenarios import build_scenario
-from envscaler.schema import Rule, Skeleton, Theme
+from envscaler.schema import Call, Rule, Skeleton, Theme
 from envscaler.skeletons import build_skeleton
 from envscaler.world.check import all_broken_invariants, broken_invariants
 from envscaler.world.environment import Environment
 from envscaler.world.source import lint, parse_class
+from envscaler.world.witness import resolve
 
 MODEL = BuiltinModel(fault_rate=0)
 NAMES = sorted(domains())
@@ -142,8 +143,7 @@ def _reach(environment: Environment, world: World, goal: Goal, drawn: tuple[dict
     slots, outcomes = drawn
     before, replies = environment.state, []
     for call in goal.plan(slots):
-        arguments = {k: _filled(v, replies) for k, v in call["arguments"].items()}
-        replies.append(environment.call(call["tool"], arguments))
+        replies.append(environment.call(call["tool"], resolve(Call(**call), replies).arguments))
         assert replies[-1]["success"], (goal, call, replies[-1])
     after = environment.state
     for outcome in outcomes:
@@ -191,16 +191,6 @@ def _bodies(name: str) -> set[str]:
     source = skeleton_of(name).source
     methods = parse_class(source, skeleton_of(name).class_name).methods.values()
     return {ast.unparse(ast.parse(m.source)) for m in methods if m.public}
-
-
-def _filled(value: object, replies: list) -> object:
-    if isinstance(value, dict) and "$from" in value:
-        index, *path = value["$from"]
-        found = replies[index]
-        for step in path:
-            found = found[step]
-        return found
-    return value
 
 
 def _met(outcome: Added | Changed, before: dict, after: dict) -> bool:

@@ -4,6 +4,7 @@ import pytest
 from worlds import STATE, rule, scenario, skeleton
 
 from envscaler.error import ParameterError
+from envscaler.record import map_references, references
 from envscaler.schema import Call, Check
 from envscaler.world.certificate import certify, garbage, wiped
 from envscaler.world.environment import Environment
@@ -110,6 +111,12 @@ def test_references_are_resolved():
 def test_a_reference_that_leads_nowhere_is_told(way):
     with pytest.raises(ParameterError):
         resolve(Call(tool="t", arguments={"a": {"$from": way}}), [{"data": [1]}, {"n": 0}])
+
+
+def test_only_an_object_of_the_one_key_is_a_reference():
+    value = {"a": [{"$from": [0, "n"]}], "b": {"$from": [1], "more": {"$from": [2]}}, "c": "$from"}
+    assert references(value) == [[0, "n"], [2]]
+    assert map_references(value, len) == {"a": [2], "b": {"$from": [1], "more": 1}, "c": "$from"}
 
 
 def test_play_goes_on_after_a_refusal():

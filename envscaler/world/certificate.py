@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from envscaler.error import EnvironmentLost, SourceError
+from envscaler.record import FROM, Json, map_references
 from envscaler.schema import Call, Certificate, Outcome, Proof, Scenario, Skeleton, reward_of
 from envscaler.world.change import State, copied, same
 from envscaler.world.check import all_broken_invariants, grade_all, survivors
 from envscaler.world.environment import Environment
-from envscaler.world.witness import FROM, Played, play
+from envscaler.world.witness import Played, play
 
 Witness = Sequence[Call]
 
@@ -167,24 +168,21 @@ class _Trials:
 
 def without(witness: Witness, place: int, played: Played) -> list[Call]:
     """The witness less one call; references to it keep the values they had, others count one less."""
-    made = []
-    for number, call in enumerate(witness):
-        if number != place:
-            arguments = {k: _moved(v, place, played) for k, v in call.arguments.items()}
-            made.append(Call(tool=call.tool, arguments=arguments))
-    return made
 
-
-def _moved(value: Any, place: int, played: Played) -> Any:
-    if isinstance(value, dict) and set(value) == {FROM} and isinstance(value[FROM], list) and value[FROM]:
-        source, *way = value[FROM]
+    def moved(way: Json) -> Json:
+        if not isinstance(way, list) or not way:
+            return {FROM: way}
+        source, *path = way
         if source == place:
             # What it would have given is not there; a value that no record has shows it best.
             return f"missing result of call {place}"
-        return {FROM: [source - (source > place), *way]}
-    if isinstance(value, dict):
-        return {key: _moved(part, place, played) for key, part in value.items()}
-    return [_moved(part, place, played) for part in value] if isinstance(value, list) else value
+        return {FROM: [source - (source > place), *path]}
+
+    return [
+        Call(tool=call.tool, arguments={k: map_references(v, moved) for k, v in call.arguments.items()})
+        for number, call in enumerate(witness)
+        if number != place
+    ]
 
 
 def wiped(state: State) -> State:

@@ -7,14 +7,14 @@ judge (`certificate`).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from envscaler.error import ParameterError
+from envscaler.record import FROM, map_references
 from envscaler.schema import Call, Json
 from envscaler.world.change import Diff, copied
 from envscaler.world.environment import Environment
-
-FROM = "$from"
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,12 @@ def resolve(call: Call, replies: Sequence[Json]) -> Call:
     Raises:
         ParameterError: a reference leads nowhere.
     """
-    return Call(tool=call.tool, arguments={k: _value(v, replies) for k, v in call.arguments.items()})
+    put = partial(follow, replies=replies)
+    return Call(tool=call.tool, arguments={k: map_references(v, put) for k, v in call.arguments.items()})
 
 
-def _value(value: Json, replies: Sequence[Json]) -> Json:
-    if isinstance(value, dict) and set(value) == {FROM}:
-        return _follow(value[FROM], replies)
-    if isinstance(value, dict):
-        return {key: _value(part, replies) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_value(part, replies) for part in value]
-    return value
-
-
-def _follow(way: Json, replies: Sequence[Json]) -> Json:
+def follow(way: Json, replies: Sequence[Json]) -> Json:
+    """The value a reference stands for; raises `ParameterError` when it leads nowhere."""
     if not isinstance(way, list) or not way or isinstance(way[0], bool) or not isinstance(way[0], int):
         raise ParameterError(f"Expected {FROM} to be [number of a call, path…], got {way!r}.")
     at: Any = replies

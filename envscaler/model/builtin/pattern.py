@@ -31,6 +31,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from envscaler.model.builtin.phrase import Phrase, Slots
+from envscaler.record import FROM
 from envscaler.schema import Attribute, Entity
 
 State = dict[str, Any]
@@ -188,7 +189,7 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
 
 def found(index: int, *path: str | int) -> dict[str, Any]:
     """The value at `path` in the data of the reply to call `index` of the same plan."""
-    return {"$from": [index, "data", *path]}
+    return {FROM: [index, "data", *path]}
 
 
 class Goal:

@@ -10,6 +10,8 @@ reveals its task sentence by sentence.
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import getitem
 from typing import Any, NamedTuple
 
 from envscaler.model.builtin.build import World
@@ -17,6 +19,7 @@ from envscaler.model.builtin.pattern import Goal, Rng
 from envscaler.model.builtin.phrase import Slots
 from envscaler.model.builtin.poser import joined_plan
 from envscaler.model.builtin.recall import need, read, world_with
+from envscaler.record import map_references
 
 Message = Mapping[str, Any]
 
@@ -89,7 +92,7 @@ def _follow(plan: list[dict[str, Any]], replies: list[Any]) -> Turn:
     waiting = list(replies)
     for call in plan:
         try:
-            arguments = {name: _filled(value, made) for name, value in call["arguments"].items()}
+            arguments = map_references(call["arguments"], lambda way: reduce(getitem, way, made))
         except (LookupError, TypeError):
             made.append(None)
             continue
@@ -97,16 +100,6 @@ def _follow(plan: list[dict[str, Any]], replies: list[Any]) -> Turn:
             return Turn({"name": call["tool"], "arguments": arguments}, "")
         made.append(waiting.pop(0))
     return Turn(None, _report(made))
-
-
-def _filled(value: Any, made: list[Any]) -> Any:
-    if isinstance(value, dict) and "$from" in value:
-        index, *path = value["$from"]
-        found = made[index]
-        for step in path:
-            found = found[step]
-        return found
-    return value
 
 
 def _report(made: list[Any]) -> str:

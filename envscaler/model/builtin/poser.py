@@ -17,6 +17,7 @@ from envscaler.model.builtin.domain import draw_wording
 from envscaler.model.builtin.pattern import Added, Goal, Outcome, Rng, State, pick, shuffled
 from envscaler.model.builtin.phrase import Slots
 from envscaler.model.builtin.recall import need, read, world_with
+from envscaler.record import FROM, map_references, references
 
 Blocks = Mapping[str, str]
 Drawn = tuple[Goal, Slots, list[Outcome]]
@@ -86,13 +87,9 @@ def joined_plan(goals: list[tuple[Goal, Slots]]) -> list[dict[str, Any]]:
     return calls
 
 
-def _shifted(value: Any, by: int) -> Any:
-    if isinstance(value, dict) and "$from" in value:
-        index, *path = value["$from"]
-        return {"$from": [index + by, *path]}
-    if isinstance(value, dict):
-        return {key: _shifted(inner, by) for key, inner in value.items()}
-    return [_shifted(inner, by) for inner in value] if isinstance(value, list) else value
+def _shifted(call: dict[str, Any], by: int) -> dict[str, Any]:
+    shifted: dict[str, Any] = map_references(call, lambda way: {FROM: [way[0] + by, *way[1:]]})
+    return shifted
 
 
 def _graded(blocks: Blocks) -> tuple[dict[str, tuple[str, str]], list[str]]:
@@ -148,7 +145,7 @@ def _try(goal: Goal, given: State, rng: Rng) -> Drawn | None:
 def _enough(world: World, drawn: list[Drawn]) -> bool:
     calls = joined_plan([(goal, slots) for goal, slots, _ in drawn])
     writes = sum(world.tools[call["tool"]].mutates for call in calls)
-    used = {source for call in calls for source in _sources(call["arguments"])}
+    used = {way[0] for way in references(calls)}
     words = sum(len(goal.said[0].fill(slots).split()) for goal, slots, _ in drawn)
     looked = sum(not world.tools[calls[i]["tool"]].mutates for i in used)
     return (
@@ -157,11 +154,6 @@ def _enough(world: World, drawn: list[Drawn]) -> bool:
         and looked >= LEAST_LOOK_UPS
         and words >= LEAST_WORDS
     )
-
-
-def _sources(arguments: Mapping[str, Any]) -> list[int]:
-    """The calls that arguments refer to."""
-    return [v["$from"][0] for v in arguments.values() if isinstance(v, dict) and "$from" in v]
 
 
 def _compose(world: World, drawn: list[Drawn], rng: Rng) -> str:

@@ -13,6 +13,7 @@ from envscaler.model.builtin.build import World
 from envscaler.model.builtin.pattern import Changed, Outcome, Rng, State, pick, shuffled
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.recall import need, read, world_with
+from envscaler.record import FROM
 
 Blocks = Mapping[str, str]
 Json = Any
@@ -61,7 +62,7 @@ def _from_goal(world: World, tool: str, given: State, rng: Rng) -> dict[str, Any
 
 def _demanded(parameter: str, reference: Json, outcomes: list[Outcome], given: State) -> Json:
     """What a reference stands for, as far as the demands tell: a value they name, or the id of a changed record."""
-    field = [step for step in reference["$from"] if isinstance(step, str)][-1]
+    field = [step for step in reference[FROM] if isinstance(step, str)][-1]
     values = [o.fields[name] for o in outcomes for name in (parameter, field) if name in o.fields]
     changed = [o for o in outcomes if isinstance(o, Changed)]
     keys = [o.key for o in changed if given[o.table][o.key].get(field) == o.key]
