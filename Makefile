@@ -23,7 +23,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "envscaler needs Python 3.11 or newer; try make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode $(TORCH) --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode $(TORCH) --constraint constraints.txt --config-setting editable_mode=compat --editable '.[dev]'
 	touch $@
 
 clean:

@@ -299,10 +299,13 @@ def _outcome_finding(rows: pd.DataFrame, measure: str) -> str:
     if high - low < 1e-9:
         who = "Every agent" if len(means) > 1 else most[0]
         return f"{who} earns {high:.2f}" if measure == "reward" else f"{who} takes {high:.1f} steps"
+
+    def verb(agents: list[str], word: str) -> str:
+        return f"{word}s" if len(agents) == 1 else word
+
     if measure == "steps":
-        return f"From {low:.1f} steps ({_named(least)}) to {high:.1f} ({_named(most)})"
-    verb = "earns" if len(most) == 1 else "earn"
-    return f"{_named(most)} {verb} the most ({high:.2f}), {_named(least)} the least ({low:.2f})"
+        return f"{_named(least)} {verb(least, 'act')} least, {_named(most)} most"
+    return f"{_named(most)} {verb(most, 'earn')} the most, {_named(least)} the least"
 
 
 def _named(agents: Sequence[str]) -> str:
@@ -339,12 +342,14 @@ def draw_win_rates(rates: WinRates, ax: "Axes | None" = None) -> "Figure":
     axes.set(xlabel="… than this agent", ylabel="This agent earns more …")
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    top = rates.table.iloc[0]
+    best = rates.table["win_rate"].max()
+    top = [str(a) for a in rates.table.loc[rates.table["win_rate"] > best - 1e-9, "agent"]]
+    wins = "wins most" if len(top) == 1 else "win equally often"
     count = len(rates.scenario_ids)
-    left_out = f" {rates.left_out:,} scenarios could not be compared." if rates.left_out else ""
+    left_out = f" Left out, not played by all: {rates.left_out:,}." if rates.left_out else ""
     say(
         axes,
-        f"{top['agent']} wins most: {top['win_rate']:.0%} of its comparisons on {count} scenarios",
+        f"{_named(top)} {wins}: {best:.0%} of comparisons on {count} scenarios",
         f"n = {count} scenarios; ties count half; in brackets the mean over all others.{left_out}",
     )
     return figure

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from tqdm.auto import tqdm
 
-from envscaler.error import EnvscalerError
+from envscaler.error import EnvscalerError, ParameterError
 from envscaler.schema import Failure, Record
 from envscaler.store import Records
 
@@ -42,7 +42,7 @@ def run_all(
         workers: threads at once.
         progress: whether to show the bar.
     """
-    todo = list(things)
+    todo = several(things)
     made: dict[int, R | list[R] | Failure] = {}
     stop = threading.Event()
 
@@ -72,6 +72,19 @@ def run_all(
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
     return _in_order(made)
+
+
+def several(things: Iterable[T]) -> list[T]:
+    """The things as a list.
+
+    Raises:
+        ParameterError: it is one record, whose fields would be taken for things.
+    """
+    if isinstance(things, Record):
+        raise ParameterError(
+            f"Expected a list of records, got one {type(things).__name__}; put it in a list."
+        )
+    return list(things)
 
 
 def _in_order(made: dict[int, R | list[R] | Failure]) -> Records[R]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, model_serializer, model_validator
+from pydantic import BaseModel, ConfigDict, SerializationInfo, model_serializer, model_validator
 from pydantic.functional_serializers import SerializerFunctionWrapHandler
 
 Json = Any
@@ -74,8 +74,10 @@ class Record(Part):
         )
 
     @model_serializer(mode="wrap")
-    def _write_id(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _write_id(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
         content = handler(self)
+        if info.exclude or info.include:  # a part of the record, which is still the same record
+            return {"id": self.id, **content}
         kept = {k: v for k, v in content.items() if k not in self.outside_id}
         return {"id": digest(kept), **content}
 

@@ -42,8 +42,10 @@ class Run:
 
     @property
     def stamp(self) -> str:
-        """What every figure and table carries: model, scale and seed."""
-        return f"model {self.model} · scale {self.scale.name} · seed {self.seed}"
+        """What every figure and table carries: model, scale and seed, and the run where it has a name of its own."""
+        usual = self.name == project.run_name(self.model, self.scale.name)
+        named = "" if usual else f" · run {self.name}"
+        return f"model {self.model} · scale {self.scale.name} · seed {self.seed}{named}"
 
     def path(self, stage: str) -> Path:
         """The file of one stage."""

@@ -21,7 +21,7 @@ from envscaler.model.ask import ask, origin
 from envscaler.model.reply import Code
 from envscaler.model.request import Model
 from envscaler.model.revise import TRIES, ask_usable
-from envscaler.parallel import run_all
+from envscaler.parallel import run_all, several
 from envscaler.schema import (
     Call,
     Certificate,
@@ -122,7 +122,7 @@ def build_scenarios(
         seed: of the environments and the samples.
         progress: whether to show a bar.
     """
-    jobs = [(skeleton, sample) for skeleton in skeletons for sample in range(n)]
+    jobs = [(skeleton, sample) for skeleton in several(skeletons) for sample in range(n)]
 
     def build(job: tuple[Skeleton, int]) -> Scenario:
         return build_scenario(job[0], model, sample=job[1], seed=seed)

@@ -278,14 +278,14 @@ class Certificate(Part):
 
     def _repr_html_(self) -> str:
         colour = {"proved": "#1b7837", "failed": "#b2182b", "unproved": "#8a6d00"}
+        left = "style='text-align:left'"
         rows = "".join(
-            f"<tr><td style='text-align:left'>{html.escape(p.name)}</td>"
-            f"<td style='color:{colour[p.status]}'><b>{p.status}</b></td>"
-            f"<td>{'' if p.figure is None else f'{p.figure:.2f}'}</td>"
-            f"<td style='text-align:left'>{html.escape(p.detail)}</td></tr>"
+            f"<tr><td {left}>{html.escape(p.name)}</td><td style='color:{colour[p.status]}'><b>{p.status}</b></td>"
+            f"<td>{'' if p.figure is None else f'{p.figure:g}'}</td><td {left}>{html.escape(p.detail)}</td></tr>"
             for p in self.proofs
         )
-        return f"<table><tr><th>trial</th><th>status</th><th>figure</th><th>detail</th></tr>{rows}</table>"
+        why = "what came" if any(p.detail for p in self.proofs) else ""
+        return f"<table><tr><th {left}>trial</th><th>status</th><th>measured</th><th>{why}</th></tr>{rows}</table>"
 
 
 class Scenario(Record):

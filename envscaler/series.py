@@ -216,7 +216,8 @@ def summary(run: Run, seconds: dict[str, float]) -> dict[str, Any]:
         failed = path.with_suffix(".failures.jsonl")
         if path.exists():
             counts[stage] = {"records": _lines(path), "failures": _lines(failed) if failed.exists() else 0}
-    figures = sorted(p.stem for p in project.figures_dir(run.scale.name).glob("*.png"))
+    numbers = {name[:2] for name in seconds}
+    drawn = sorted(p.stem for p in project.figures_dir(run.scale.name).glob("*.png"))
     return {
         "run": run.name,
         "model": run.model,
@@ -225,7 +226,7 @@ def summary(run: Run, seconds: dict[str, float]) -> dict[str, Any]:
         "notebooks": list(seconds),
         "seconds": {**seconds, "total": round(sum(seconds.values()), 1)},
         "counts": counts,
-        "figures": figures,
+        "figures": [name for name in drawn if name[:2] in numbers],
     }
 
 

@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -49,7 +50,8 @@ class Records(list[R]):
             return head
         frame = pd.DataFrame([_preview(record) for record in self[:5]])
         table = frame.to_html(index=False, border=0, justify="left")
-        return head + table.replace("<td>", "<td style='text-align:left;vertical-align:top'>")
+        # A notebook's own style sheet sets cells flush right, which is for numbers.
+        return head + re.sub(r"<(t[dh])>", r"<\1 style='text-align:left;vertical-align:top'>", table)
 
 
 def _preview(record: Record) -> dict[str, str]:
@@ -58,7 +60,7 @@ def _preview(record: Record) -> dict[str, str]:
         if isinstance(value, str | int | float | bool):
             shown[name] = str(value) if len(str(value)) <= 80 else f"{str(value)[:79]}…"
         elif isinstance(value, list | dict) and value:
-            shown[name] = f"{len(value)} entries"
+            shown[name] = f"{len(value)} {'entry' if len(value) == 1 else 'entries'}"
     return shown
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from envscaler.error import ReplyError
+from envscaler.error import ParameterError, ReplyError
 from envscaler.parallel import run_all
 from envscaler.schema import Task
 
@@ -67,6 +67,11 @@ def test_an_interrupt_keeps_what_is_done_and_stops_the_rest(caplog: pytest.LogCa
     assert 1 <= len(made) < 1000
     assert len(started) < 900
     assert "interrupted" in caplog.text
+
+
+def test_one_record_is_not_a_list_of_its_fields() -> None:
+    with pytest.raises(ParameterError, match="put it in a list"):
+        run_all(lambda thing: thing, Task(text="x"), stage="tasks", progress=False)  # type: ignore[arg-type]
 
 
 def test_nothing_to_do() -> None:

@@ -22,6 +22,7 @@ from envscaler.schema import (
     digest,
     reward_of,
 )
+from envscaler.store import Records
 
 json_values = st.recursive(
     st.none()
@@ -65,6 +66,13 @@ def test_the_id_does_not_depend_on_the_order_of_keys() -> None:
 
 def test_a_stale_id_in_a_file_is_made_anew() -> None:
     assert Task.model_validate({"id": "0" * 12, "text": "x"}).id == Task(text="x").id
+
+
+@pytest.mark.parametrize("left_out", ["text", "source", "stateful"])
+def test_a_part_of_a_record_keeps_the_id_of_the_whole(left_out: str) -> None:
+    task = Task(text="Renew my loan", source="seeds", stateful=True)
+    assert task.model_dump(exclude={left_out})["id"] == task.id == task.model_dump(include={"text"})["id"]
+    assert task.id in Records([task])._repr_html_()
 
 
 def test_unknown_fields_and_changes_are_refused() -> None:
