@@ -10,11 +10,15 @@ only when it fails less.
 How good the checker is, is not said here; whether an environment is kept is the caller's word (`passing`).
 """
 
+import ast
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Literal
+
+import pandas as pd
 
 from envscaler.error import EnvironmentLost, ParameterError, PartRefused, ReplyError, SourceError
 from envscaler.model.ask import origin
@@ -28,9 +32,10 @@ from envscaler.skeletons import prove_it_loads
 from envscaler.store import Records
 from envscaler.world.check import broken_invariants
 from envscaler.world.environment import Environment
+from envscaler.world.joining import replace_method
 from envscaler.world.outline import method_problem, signature, state_problem
 from envscaler.world.referee import check_environment
-from envscaler.world.source import parse_class, read_tools, replace_method
+from envscaler.world.source import parse_class, read_tools
 
 STEPS = ("initial_state", "probe", "judge", "repair")
 _EVIDENCE = 4
@@ -333,3 +338,38 @@ def _below(audit: Audit, threshold: float) -> list[Finding]:
         return []
     message = f"Only {_why(audit, 'not_fail', threshold)}."
     return [Finding(kind="below-threshold", severity="error", message=message)]
+
+
+def against_truth(
+    truth: Iterable[Skeleton], skeletons: Iterable[Skeleton], audits: Iterable[Audit]
+) -> pd.DataFrame:
+    """What an audit made of every tool whose faultless form is known: one row a tool.
+
+    `fate` is `sound` or `false alarm` where nothing was planted, and `repaired`, `seen` (told, not mended) or
+    `unseen` where the method differs from the true one; `planted` and `told` are the two halves of it.
+
+    Args:
+        truth: the same worlds as their author writes them without faults, e.g. the built-in model at `fault_rate=0`.
+        skeletons: the worlds that were audited.
+        audits: their audits.
+    """
+    worlds = {skeleton.id: skeleton for skeleton in skeletons}
+    true = {skeleton.theme_id: _methods(skeleton) for skeleton in truth}
+    rows = []
+    for audit in audits:
+        world = worlds[audit.skeleton_id]
+        was, now, right = _methods(world), _methods(audit.repaired or world), true.get(world.theme_id, {})
+        failed = {p.tool for p in audit.probes if p.verdict == "fail"}
+        failed |= {f.where for f in audit.findings if f.severity == "error"}
+        for tool in (t.name for t in world.tools if t.name in right):
+            planted, told = was[tool] != right[tool], tool in failed or was[tool] != now.get(tool)
+            mended = now.get(tool) == right[tool]
+            fate = ("repaired" if mended else "seen" if told else "unseen") if planted else ""
+            fate = fate or ("false alarm" if told else "sound")
+            rows.append({"world": world.title, "tool": tool, "planted": planted, "told": told, "fate": fate})
+    return pd.DataFrame(rows, columns=["world", "tool", "planted", "told", "fate"])
+
+
+def _methods(skeleton: Skeleton) -> dict[str, str]:
+    methods = parse_class(skeleton.source, skeleton.class_name).methods
+    return {name: ast.unparse(ast.parse(textwrap.dedent(m.source))) for name, m in methods.items()}

@@ -27,8 +27,9 @@ from envscaler.schema import Entity, Failure, Finding, Json, Part, Rule, Skeleto
 from envscaler.store import Records, read_text
 from envscaler.world.check import broken_invariants
 from envscaler.world.environment import Environment
+from envscaler.world.joining import assemble
 from envscaler.world.outline import method_problem, read_docstring, read_entities
-from envscaler.world.source import assemble, parse_class, read_tools
+from envscaler.world.source import parse_class, read_tools
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,8 @@ from envscaler.model.prompt import blocks
 from envscaler.model.request import Request
 from envscaler.model.scripted import ScriptedModel
 from envscaler.schema import Rule, Skeleton, Theme
-from envscaler.world.source import assemble, read_tools
+from envscaler.world.joining import assemble
+from envscaler.world.source import read_tools
 
 HEAD = '''
 from copy import deepcopy

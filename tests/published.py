@@ -8,7 +8,8 @@ from typing import Any
 
 from envscaler.schema import Call, Check, Scenario, Skeleton, Tool
 from envscaler.world.annotations import Types
-from envscaler.world.source import parse_tree, read_tools
+from envscaler.world.source import read_tools
+from envscaler.world.tree import parse_tree
 from envscaler.world.trying import Values, example, is_id
 
 

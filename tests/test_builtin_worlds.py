@@ -24,7 +24,8 @@ from envscaler.schema import Call, Rule, Skeleton, Theme
 from envscaler.skeletons import build_skeleton
 from envscaler.world.check import all_broken_invariants, broken_invariants
 from envscaler.world.environment import Environment
-from envscaler.world.source import lint, parse_class
+from envscaler.world.lint import lint
+from envscaler.world.source import parse_class
 from envscaler.world.witness import resolve
 
 MODEL = BuiltinModel(fault_rate=0)

@@ -6,8 +6,9 @@ import pytest
 from envscaler.model.builtin.build import world_of
 from envscaler.model.builtin.domain import domains
 from envscaler.schema import Skeleton
+from envscaler.world.joining import assemble
 from envscaler.world.referee import check_environment
-from envscaler.world.source import assemble, read_tools
+from envscaler.world.source import read_tools
 
 
 @pytest.mark.parametrize("name", list(domains()))

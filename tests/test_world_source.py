@@ -10,8 +10,9 @@ from worlds import LOANS
 
 from envscaler.error import SourceError
 from envscaler.world.docstring import parameter_descriptions
-from envscaler.world.joining import merged_imports
-from envscaler.world.source import assemble, lint, parse_class, read_tools, replace_method
+from envscaler.world.joining import assemble, merged_imports, replace_method
+from envscaler.world.lint import lint
+from envscaler.world.source import parse_class, read_tools
 
 
 def schema_of(annotation, default="", top=""):

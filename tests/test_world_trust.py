@@ -11,9 +11,10 @@ from envscaler.model.builtin.faults import spoil
 from envscaler.schema import Check
 from envscaler.world.check import grade
 from envscaler.world.environment import Environment
+from envscaler.world.joining import assemble
 from envscaler.world.sandbox import pool, trust
 from envscaler.world.sandbox.trust import is_known
-from envscaler.world.source import assemble, parse_class
+from envscaler.world.source import parse_class
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
-"""Reading and joining the source of an environment, by its syntax tree alone: nothing here is ever executed.
+"""Reading the source of an environment, by its syntax tree alone: nothing here is ever executed.
 
-A class comes in as text, written by a model or by a person. This module finds its parts (`parse_class`),
+A class comes in as text, written by a model or by a person. This module finds its parts (`parse_class`) and
 turns its public methods into tool schemas (`read_tools`; the types are read in `annotations`, the effects in
-`effects`), joins a class and methods that were written one by one (`assemble`, `replace_method`), and lists
-what looks wrong (`lint`, which is a hint and no boundary: the sandbox is the boundary). It does not judge
-what the code does.
+`effects`). It does not judge what the code does, and does not write code (`joining` does).
 """
 
 import ast
@@ -15,20 +13,7 @@ from envscaler.schema import Tool
 from envscaler.world.annotations import Types, key_levels
 from envscaler.world.docstring import MOST_DESCRIPTION, arguments_of, parameter_descriptions, summary_of
 from envscaler.world.effects import writers
-from envscaler.world.joining import assemble, replace_method
-from envscaler.world.lint import lint
 from envscaler.world.tree import Function, find_class, first_line, functions, is_tool, parse_tree, text_of
-
-__all__ = [
-    "ClassSource",
-    "MethodSource",
-    "assemble",
-    "lint",
-    "parse_class",
-    "parse_tree",
-    "read_tools",
-    "replace_method",
-]
 
 
 @dataclass(frozen=True)
