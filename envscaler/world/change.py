@@ -33,16 +33,6 @@ def shared(state: State) -> State:
     return {name: dict(value) if isinstance(value, dict) else value for name, value in state.items()}
 
 
-def packed(value: Json) -> bytes:
-    """A JSON value as bytes of this process, for `unpacked`."""
-    return marshal.dumps(value)
-
-
-def unpacked(value: bytes) -> Any:
-    """The value that was `packed`, fresh."""
-    return marshal.loads(value)
-
-
 def path(table: str, key: str) -> str:
     """The name of a record in a diff or in `may_change`."""
     return f"{escaped(table)}/{escaped(key)}"

@@ -14,6 +14,7 @@ the state beyond its tools. This module knows no user and no model; `episode` do
 
 import json
 import logging
+import marshal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -25,7 +26,7 @@ from envscaler.schema import Json, Outcome, Scenario, Skeleton
 from envscaler.world import clock
 from envscaler.world.action import read_action
 from envscaler.world.arguments import ArgumentsOf, nearest
-from envscaler.world.change import Diff, State, copied, diff, packed, shared, unpacked
+from envscaler.world.change import Diff, State, copied, diff, shared
 from envscaler.world.check import RewardMode, grade, reward
 from envscaler.world.live import Live, ToolRaised
 from envscaler.world.sandbox import Isolation, WorkerLost
@@ -215,16 +216,14 @@ class Environment:
     def snapshot(self) -> Snapshot:
         """This moment, to `restore` here or in a fork."""
         self._begin()
-        live = self._live
-        return Snapshot(
-            packed(live.state), live.seed, live.calls, live.slept, self._steps, self._ended, self._losses
-        )
+        live, state = self._live, marshal.dumps(self._live.state)
+        return Snapshot(state, live.seed, live.calls, live.slept, self._steps, self._ended, self._losses)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a moment; the episode goes on from there with the same times, ids and draws as before."""
         self._begin()
         self._live.seed = snapshot.seed
-        self._live.go_to(unpacked(snapshot.state), calls=snapshot.calls, slept=snapshot.slept)
+        self._live.go_to(marshal.loads(snapshot.state), calls=snapshot.calls, slept=snapshot.slept)
         self._steps, self._ended, self._losses = snapshot.steps, snapshot.ended, snapshot.losses
         self._diff, self._faults = {}, []
 

@@ -188,9 +188,9 @@ def start_worker(isolation: Isolation = "auto") -> Worker:
     return Worker(PipeChannel(), sealed=False).allowing(rule)
 
 
-def isolation_in_use(isolation: Isolation = "auto") -> Literal["sealed", "process"]:
-    """What `isolation` comes to on this machine."""
-    return "process" if _wanted(isolation) == "process" or _pool.test_seal() else "sealed"
+def isolation_in_use() -> Literal["sealed", "process"]:
+    """What `auto` comes to on this machine."""
+    return "process" if _wanted("auto") == "process" or _pool.test_seal() else "sealed"
 
 
 def _wanted(isolation: str) -> str:

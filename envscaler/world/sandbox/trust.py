@@ -17,7 +17,10 @@ from envscaler.world.tree import parse_tree
 Voucher = Callable[[], Iterable[str]]
 
 vouchers: list[Voucher] = []
-"""Who can write trusted sources again, asked in this order and only as far as need be."""
+"""Who can write trusted sources again, asked in this order and only as far as need be.
+
+The one list of the library that others add to: the built-in model knows what it writes and this wing may not
+import it, so that the package, which knows both, has to bring them together (`envscaler.__init__`)."""
 
 
 class _Known:
