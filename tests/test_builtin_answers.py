@@ -95,12 +95,6 @@ def test_without_any_one_block_it_fails(step: str) -> None:
             BuiltinModel().answer(Request(step, cut))
 
 
-def test_the_blocks_are_those_of_the_prompts() -> None:
-    assert {step: NEEDS[step].split() for step in NEEDS} == {
-        step: list(load(step).variables) for step in steps()
-    }
-
-
 def test_every_prompt_has_an_answer() -> None:
     assert set(steps()) == set(ANSWERS) | {"rollouts/act", "rollouts/act_text"}
 

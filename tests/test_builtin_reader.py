@@ -29,7 +29,7 @@ def rng(seed: int = 0) -> np.random.Generator:
     ],
 )
 def test_a_request_that_presupposes_records_is_stateful(request_text: str) -> None:
-    assert judge({"request": request_text}, rng())["stateful"]
+    assert judge({"request": request_text}, rng(), 0)["stateful"]
 
 
 @pytest.mark.parametrize(
@@ -48,12 +48,12 @@ def test_a_request_that_presupposes_records_is_stateful(request_text: str) -> No
     ],
 )
 def test_a_request_for_anything_else_is_not(request_text: str) -> None:
-    assert not judge({"request": request_text}, rng())["stateful"]
+    assert not judge({"request": request_text}, rng(), 0)["stateful"]
 
 
 def test_the_reason_names_the_words_it_rests_on() -> None:
-    assert "'cancel'" in judge({"request": "Please cancel booking 7."}, rng())["reason"]
-    assert "'Calculate'" in judge({"request": "Calculate 7 times 8."}, rng())["reason"]
+    assert "'cancel'" in judge({"request": "Please cancel booking 7."}, rng(), 0)["reason"]
+    assert "'Calculate'" in judge({"request": "Calculate 7 times 8."}, rng(), 0)["reason"]
 
 
 def test_upper_case_matters_only_for_numbers_of_records() -> None:
@@ -75,14 +75,14 @@ def test_every_cue_weighs_something_and_none_holds_for_everything(cue: object) -
 @given(st.text(max_size=300))
 @settings(max_examples=100, deadline=None)
 def test_any_text_gets_an_answer_and_always_the_same(text: str) -> None:
-    assert judge({"request": text}, rng()) == judge({"request": text}, rng(5))
-    first = infer({"request": text}, rng(1))
-    assert first == infer({"request": text}, rng(1))
+    assert judge({"request": text}, rng(), 0) == judge({"request": text}, rng(5), 0)
+    first = infer({"request": text}, rng(1), 0)
+    assert first == infer({"request": text}, rng(1), 0)
     Inferred.model_validate(first)
 
 
 def test_a_very_long_request_is_read_in_time() -> None:
-    judge({"request": "find my " * 20_000 + "a" * 50_000}, rng())
+    judge({"request": "find my " * 20_000 + "a" * 50_000}, rng(), 0)
 
 
 # infer
@@ -99,7 +99,7 @@ def about(domain: Domain) -> str:
 @pytest.mark.parametrize("domain", ALL, ids=lambda domain: domain.name)
 def test_a_domain_is_found_by_its_words_and_by_the_theme_worded_of_it(domain: Domain) -> None:
     for seed in range(12):
-        answer = Inferred.model_validate(infer({"request": about(domain)}, rng(seed)))
+        answer = Inferred.model_validate(infer({"request": about(domain)}, rng(seed), 0))
         assert answer.fits
         found = recognise(f"{answer.title}: {answer.summary}")
         assert found is not None
@@ -108,7 +108,7 @@ def test_a_domain_is_found_by_its_words_and_by_the_theme_worded_of_it(domain: Do
 
 @pytest.mark.parametrize("domain", ALL, ids=lambda domain: domain.name)
 def test_titles_and_summaries_are_worded_anew(domain: Domain) -> None:
-    answers = [infer({"request": about(domain)}, rng(seed)) for seed in range(30)]
+    answers = [infer({"request": about(domain)}, rng(seed), 0) for seed in range(30)]
     assert len({answer["title"] for answer in answers}) >= 15
     assert len({answer["summary"] for answer in answers}) >= 15
     assert all(answer["title"][0].isupper() for answer in answers)
@@ -117,7 +117,7 @@ def test_titles_and_summaries_are_worded_anew(domain: Domain) -> None:
 def test_the_theme_does_not_repeat_the_request() -> None:
     request = "Book the hotel room 4711 for Zebulon Quixworth on 2031-02-03, near the window, please."
     for seed in range(20):
-        answer = infer({"request": request}, rng(seed))
+        answer = infer({"request": request}, rng(seed), 0)
         text = f"{answer['title']} {answer['summary']}"
         assert answer["fits"]
         assert not any(word in text for word in ("4711", "Zebulon", "Quixworth", "2031", "window, please"))
@@ -125,7 +125,7 @@ def test_the_theme_does_not_repeat_the_request() -> None:
 
 @pytest.mark.parametrize("request_text", ["Tell me a riddle about xylophones.", "", "Zqx vrrm blug."])
 def test_it_says_that_nothing_fits_and_what_it_looked_for(request_text: str) -> None:
-    answer = infer({"request": request_text}, rng())
+    answer = infer({"request": request_text}, rng(), 0)
     assert (answer["fits"], answer["title"], answer["usefulness"], answer["modelability"]) == (
         False,
         "",
@@ -140,15 +140,15 @@ def test_one_weak_word_is_not_enough_and_the_reason_tells_the_score() -> None:
     weak = next(
         (d, word) for d in ALL for word, weight in d.words.items() if 0 < weight < FITS and " " not in word
     )
-    answer = infer({"request": f"Something about a {weak[1]}."}, rng())
+    answer = infer({"request": f"Something about a {weak[1]}."}, rng(), 0)
     assert answer["fits"] is False
     assert repr(weak[1]) in answer["reason"]
 
 
 def test_scores_vary_and_some_themes_are_weak() -> None:
-    strong = [infer({"request": about(d)}, rng(s))["modelability"] for d in ALL for s in range(10)]
+    strong = [infer({"request": about(d)}, rng(s), 0)["modelability"] for d in ALL for s in range(10)]
     doubtful = [
-        infer({"request": f"Predict the stocks and write a poem: {about(d)}"}, rng(s))["modelability"]
+        infer({"request": f"Predict the stocks and write a poem: {about(d)}"}, rng(s), 0)["modelability"]
         for d in ALL
         for s in range(10)
     ]
@@ -179,7 +179,7 @@ def test_the_words_of_a_domain_are_found_in_the_plural() -> None:
     ],
 )
 def test_a_short_request_is_recognised(request_text: str, name: str) -> None:
-    assert infer({"request": request_text}, rng())["fits"]
+    assert infer({"request": request_text}, rng(), 0)["fits"]
     assert ranking(request_text)[0][1].name == name
 
 
@@ -195,7 +195,7 @@ def test_a_short_request_is_recognised(request_text: str, name: str) -> None:
     ],
 )
 def test_a_request_about_none_of_the_worlds_is_not(request_text: str) -> None:
-    assert not infer({"request": request_text}, rng())["fits"]
+    assert not infer({"request": request_text}, rng(), 0)["fits"]
 
 
 def test_a_number_stands_for_any_code_and_an_article_may_stand_between() -> None:
@@ -206,8 +206,8 @@ def test_a_number_stands_for_any_code_and_an_article_may_stand_between() -> None
 
 def test_a_long_request_needs_more_than_one_word() -> None:
     weak = next(w for w, v in domains()["hotel"].words.items() if v == FITS and " " not in w)
-    assert infer({"request": f"Find the {weak}."}, rng())["fits"]
-    assert not infer({"request": f"Find the {weak}. " + "and so on " * LONG}, rng())["fits"]
+    assert infer({"request": f"Find the {weak}."}, rng(), 0)["fits"]
+    assert not infer({"request": f"Find the {weak}. " + "and so on " * LONG}, rng(), 0)["fits"]
 
 
 def test_of_equal_scores_the_one_with_more_words_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,13 +27,6 @@ from envscaler.schema import canonical
 
 Answer = Callable[[Mapping[str, str], np.random.Generator, float], dict[str, Any] | str]
 
-
-def _without_rate(
-    answer: Callable[[Mapping[str, str], np.random.Generator], dict[str, Any]],
-) -> Answer:
-    return lambda blocks, rng, fault_rate: answer(blocks, rng)
-
-
 NEEDS = {
     "tasks/judge": "request",
     "themes/infer": "request",
@@ -58,8 +51,8 @@ NEEDS = {
 """Step → the blocks it reads; a prompt that lacks one is not answered, as no model should have to guess."""
 
 ANSWERS: dict[str, Answer] = {
-    "tasks/judge": _without_rate(reader.judge),
-    "themes/infer": _without_rate(reader.infer),
+    "tasks/judge": reader.judge,
+    "themes/infer": reader.infer,
     "skeletons/plan_state": author.plan_state,
     "skeletons/write_class": author.write_class,
     "skeletons/plan_tools": author.plan_tools,

@@ -35,7 +35,7 @@ def write_class(blocks: Blocks, rng: Rng, fault_rate: float) -> str:
     """The class without tools, under the planned name and with the planned rules."""
     title, entities = need(blocks, "title"), need(blocks, "entities")
     world = world_with(f"{title}. {need(blocks, 'summary')}", entities)
-    return _fenced(world.head(title, need(blocks, "class_name").strip(), read(blocks, "rules")))
+    return fenced(world.head(title, need(blocks, "class_name").strip(), read(blocks, "rules")))
 
 
 def plan_tools(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def write_tool(blocks: Blocks, rng: Rng, fault_rate: float) -> str:
     world, wanted = _written(blocks), read(blocks, "tool")
     method = _method(world, str(wanted.get("name")))
     errs = rng.random() < fault_rate and not need(blocks, "feedback").strip()
-    return _fenced(spoil(method, rng) if errs else method)
+    return fenced(spoil(method, rng) if errs else method)
 
 
 def write_invariant(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def repair(blocks: Blocks, rng: Rng, fault_rate: float) -> str:
     name = old.split("def ", 1)[-1].split("(", 1)[0].strip()
     method = _method(world, name)
     sloppy = fault_rate > 0 and rng.random() < SLOPPY and not need(blocks, "feedback").strip()
-    return _fenced(old if sloppy else method)
+    return fenced(old if sloppy else method)
 
 
 def _written(blocks: Blocks) -> World:
@@ -84,5 +84,6 @@ def _method(world: World, name: str) -> str:
     return tool.source
 
 
-def _fenced(source: str) -> str:
+def fenced(source: str) -> str:
+    """Code as a reply gives it."""
     return f"```python\n{source.strip()}\n```"

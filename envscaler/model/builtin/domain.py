@@ -24,7 +24,6 @@ This module does not write environments (`build` does) and does not answer anyth
 """
 
 import re
-from collections.abc import Collection
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -130,9 +129,9 @@ def read_domain(path: Path) -> Domain:
     return domain
 
 
-def recognise(text: str, *, among: Collection[str] | None = None) -> Domain | None:
+def recognise(text: str) -> Domain | None:
     """The domain a text is about, or None when none reaches `ENOUGH` or two are equally near."""
-    best = [near for near in _rank(text) if among is None or near.domain.name in among]
+    best = _rank(text)
     if not best or best[0].score < ENOUGH:
         return None
     if len(best) > 1 and best[1].nearness == best[0].nearness:

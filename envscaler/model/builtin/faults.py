@@ -9,7 +9,6 @@ This module does not decide whether to err (`author` does) and knows no domain.
 """
 
 import ast
-import textwrap
 from collections.abc import Callable, Iterator
 
 from envscaler.model.builtin.pattern import Rng, pick, shuffled
@@ -25,11 +24,21 @@ def spoil(method: str, rng: Rng) -> str:
     for kind in shuffled(rng, list(KINDS)):
         edits = [edit for node in body for edit in KINDS[kind](node, lines)]
         if edits:
-            first, last, text = pick(rng, edits)
-            spoiled = "\n".join([*lines[:first], *([text] if text else []), *lines[last + 1 :]]) + "\n"
-            if _parses(spoiled) and spoiled != method:
+            spoiled = edited(lines, pick(rng, edits))
+            if spoiled and spoiled != method:
                 return spoiled
     return method
+
+
+def edited(lines: list[str], edit: Edit) -> str:
+    """The text with one edit made; empty where that is no code any more."""
+    first, last, text = edit
+    made = "\n".join([*lines[:first], *([text] if text else []), *lines[last + 1 :]]) + "\n"
+    try:
+        ast.parse(made)
+    except SyntaxError:
+        return ""
+    return made
 
 
 def _refusals(tree: ast.AST) -> Iterator[ast.If]:
@@ -111,14 +120,6 @@ def _ignored_filter(tree: ast.AST, lines: list[str]) -> Iterator[Edit]:
     for number, line in enumerate(lines):
         if line.strip().startswith("and ") and " in (None, " in line and line.rstrip().endswith(")"):
             yield number, number, ""
-
-
-def _parses(source: str) -> bool:
-    try:
-        ast.parse(textwrap.dedent(source))
-    except SyntaxError:
-        return False
-    return True
 
 
 KINDS: dict[str, Callable[[ast.AST, list[str]], Iterator[Edit]]] = {

@@ -19,7 +19,7 @@ from envscaler.model.builtin.pattern import Goal, Rng
 from envscaler.model.builtin.phrase import Slots
 from envscaler.model.builtin.poser import joined_plan
 from envscaler.model.builtin.recall import need, read, world_with
-from envscaler.record import map_references
+from envscaler.record import map_references, read_loosely
 
 Message = Mapping[str, Any]
 
@@ -46,8 +46,8 @@ def act_text(blocks: Mapping[str, str], messages: Sequence[Message], rng: Rng) -
     world = _world(blocks, need(blocks, "tools"))
     said = [m for m in messages if not _is_response(m)]
     asked = sum(len(_CALL.findall(_text(m))) for m in messages[1:] if m.get("role") == "assistant")
-    replies = [_json(r) for m in messages if _is_response(m) for r in _RESPONSE.findall(_text(m))][:asked]
-    turn = _next(world, said, replies)
+    replies = [read_loosely(r) for m in messages if _is_response(m) for r in _RESPONSE.findall(_text(m))]
+    turn = _next(world, said, replies[:asked])
     return (
         f"<tool_call>\n{json.dumps(turn.call, ensure_ascii=False)}\n</tool_call>" if turn.call else turn.text
     )
@@ -112,7 +112,7 @@ def _report(made: list[Any]) -> str:
 
 
 def _replies(messages: Sequence[Message]) -> list[Any]:
-    return [_json(_text(message)) for message in messages if message.get("role") == "tool"]
+    return [read_loosely(_text(message)) for message in messages if message.get("role") == "tool"]
 
 
 def _is_response(message: Message) -> bool:
@@ -121,10 +121,3 @@ def _is_response(message: Message) -> bool:
 
 def _text(message: Message) -> str:
     return str(message.get("content") or "")
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from envscaler.error import NothingFits
+from envscaler.model.builtin.author import fenced
 from envscaler.model.builtin.build import World
 from envscaler.model.builtin.checks import check_source, guard_item, guard_source, may_change, touched
 from envscaler.model.builtin.domain import draw_wording
@@ -66,7 +67,7 @@ def check(blocks: Blocks, rng: Rng, fault_rate: float) -> str:
     wanted = need(blocks, "item").strip()
     if wanted not in items:
         raise NothingFits(f"The built-in model would not ask {wanted!r} of this task.")
-    return f"```python\n{items[wanted][1].strip()}\n```"
+    return fenced(items[wanted][1])
 
 
 def witness(blocks: Blocks, rng: Rng, fault_rate: float) -> dict[str, Any]:

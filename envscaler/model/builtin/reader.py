@@ -279,7 +279,7 @@ def _any_of(wordings: str) -> str:
     return f"(?:{'|'.join(words.split()).replace('_', ' ')})"
 
 
-def judge(blocks: Mapping[str, str], rng: np.random.Generator) -> dict[str, Any]:
+def judge(blocks: Mapping[str, str], rng: np.random.Generator, fault_rate: float) -> dict[str, Any]:
     """The answer to `tasks/judge`: the cues found in the request, weighed."""
     found = find_cues(blocks["request"])
     score = sum(cue.weight for cue, _ in found)
@@ -318,7 +318,7 @@ MOST = 4.0
 """Least score that is asked for at most, however long a request is."""
 
 
-def infer(blocks: Mapping[str, str], rng: np.random.Generator) -> dict[str, Any]:
+def infer(blocks: Mapping[str, str], rng: np.random.Generator, fault_rate: float) -> dict[str, Any]:
     """The answer to `themes/infer`: the domain the words point to, worded anew, or why none does."""
     request = blocks["request"]
     ranked = ranking(request)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from envscaler.model.builtin.build import world_of
 from envscaler.model.builtin.checks import check_source, guard_source
 from envscaler.model.builtin.domain import domains
-from envscaler.model.builtin.faults import KINDS
+from envscaler.model.builtin.faults import KINDS, edited
 from envscaler.model.builtin.pattern import Added, Changed
 
 
@@ -34,15 +34,4 @@ def variants(method: str) -> Iterator[str]:
     lines = method.splitlines()
     for node in ast.parse(method).body:
         for kind in KINDS.values():
-            for first, last, text in kind(node, lines):
-                made = "\n".join([*lines[:first], *([text] if text else []), *lines[last + 1 :]]) + "\n"
-                if _parses(made):
-                    yield made
-
-
-def _parses(source: str) -> bool:
-    try:
-        ast.parse(source)
-    except SyntaxError:
-        return False
-    return True
+            yield from filter(None, (edited(lines, edit) for edit in kind(node, lines)))
