@@ -8,30 +8,8 @@ import pytest
 
 from envscaler.error import PromptError
 from envscaler.model import prompt
+from envscaler.model.builtin import NEEDS
 from envscaler.project import PACKAGE, STAGES
-
-BLOCKS = {
-    "tasks/judge": "request",
-    "themes/infer": "request",
-    "skeletons/plan_state": "title summary example feedback",
-    "skeletons/write_class": "title summary class_name entities rules feedback",
-    "skeletons/plan_tools": "title summary class_source rules feedback",
-    "skeletons/write_tool": "title summary class_source rules tools tool feedback",
-    "skeletons/write_invariant": "title class_source rule feedback",
-    "audits/initial_state": "title summary class_source entities rules feedback",
-    "audits/probe": "summary tools state counts suggestion feedback",
-    "audits/judge": "summary rules class_source tool_source call before after diff reply",
-    "audits/repair": "summary rules class_source tool_source evidence feedback",
-    "scenarios/state": "title summary class_source entities rules feedback",
-    "scenarios/task": "summary entities tools rules state feedback",
-    "scenarios/checklist": "summary state task feedback",
-    "scenarios/check": "summary state task item kind feedback",
-    "scenarios/witness": "summary tools rules state task feedback",
-    "rollouts/act": "summary rules",
-    "rollouts/act_text": "summary rules tools",
-    "rollouts/user": "task dialogue",
-}
-"""Every step and its blocks. The built-in model reads its inputs from these; change both together."""
 
 STEPS = prompt.steps()
 STEP_NAME = re.compile(rf"^(?:{'|'.join(STAGES)})/[a-z_]*$")
@@ -52,7 +30,7 @@ def steps_named_in(path: Path) -> set[str]:
     words = constants(path)
     whole = {word for word in words if STEP_NAME.match(word) and not word.endswith("/")}
     begun = {word for word in words if STEP_NAME.match(word) and word.endswith("/")}
-    return whole | {f"{start}{word}" for start in begun for word in words if f"{start}{word}" in BLOCKS}
+    return whole | {f"{start}{word}" for start in begun for word in words if f"{start}{word}" in NEEDS}
 
 
 LIBRARY = [path for path in sorted(PACKAGE.rglob("*.py")) if "builtin" not in path.parts]
@@ -61,8 +39,8 @@ USED = set().union(*(steps_named_in(path) for path in LIBRARY))
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_prompt_names_exactly_the_blocks_it_must(step):
-    assert step in BLOCKS, f"{step} is not in the table above; add it with its blocks"
-    assert sorted(prompt.load(step).variables) == sorted(BLOCKS[step].split())
+    assert step in NEEDS, f"{step} is not in the table of the built-in model; add it with its blocks"
+    assert sorted(prompt.load(step).variables) == sorted(NEEDS[step].split())
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -115,7 +93,7 @@ def test_every_file_is_used_once_its_stage_is_there():
 
 def test_every_step_of_the_plan_has_a_file_once_its_stage_is_there():
     there = {step.split("/")[0] for step in STEPS}
-    assert not {step for step in BLOCKS if step.split("/")[0] in there} - set(STEPS)
+    assert not {step for step in NEEDS if step.split("/")[0] in there} - set(STEPS)
 
 
 def calls_with_plain_variables() -> list[tuple[str, str, set[str]]]:
@@ -126,7 +104,7 @@ def calls_with_plain_variables() -> list[tuple[str, str, set[str]]]:
             if not isinstance(node, ast.Call) or len(node.args) < 3:
                 continue
             _, step, variables = node.args[:3]
-            if isinstance(step, ast.Constant) and step.value in BLOCKS and isinstance(variables, ast.Dict):
+            if isinstance(step, ast.Constant) and step.value in NEEDS and isinstance(variables, ast.Dict):
                 names = {key.value for key in variables.keys if isinstance(key, ast.Constant)}
                 if len(names) == len(variables.keys):
                     more = {"feedback"} if "ask_usable" in ast.unparse(node.func) else set()
@@ -137,5 +115,5 @@ def calls_with_plain_variables() -> list[tuple[str, str, set[str]]]:
 def test_what_is_handed_over_is_what_the_prompt_names():
     calls = calls_with_plain_variables()
     assert calls
-    wrong = [(module, step, names) for module, step, names in calls if names != set(BLOCKS[step].split())]
+    wrong = [(module, step, names) for module, step, names in calls if names != set(NEEDS[step].split())]
     assert not wrong
