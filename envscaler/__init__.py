@@ -23,7 +23,7 @@ _HOMES = {
     "tasks": "add_labels load_tasks judge_task judge_tasks",
     "themes": "infer_theme infer_themes merge_themes pick_themes",
     "skeletons": "build_skeleton build_skeletons load_skeleton",
-    "audits": "audit_skeleton audit_skeletons passing",
+    "audits": "against_truth audit_skeleton audit_skeletons passing",
     "scenarios": "build_scenario build_scenarios",
     "rollouts": "roll_out_all",
     "episode": "roll_out",

@@ -7,7 +7,7 @@ import library
 import pytest
 from library import GREEDY, METHODS, STATE, asked, author, fenced
 
-from envscaler.audits import audit_skeleton, audit_skeletons, passing
+from envscaler.audits import against_truth, audit_skeleton, audit_skeletons, passing
 from envscaler.error import ParameterError, PartRefused
 from envscaler.model.connect import connect
 from envscaler.probing import counts_by_tool
@@ -238,3 +238,20 @@ def test_the_built_in_path_seeded_faults_are_found_and_repaired() -> None:
     after = audit_skeleton(faulty, sloppy, rounds=60)
     assert before.not_fail_rate < 1.0 and after.repaired is not None
     assert after.not_fail_rate > before.not_fail_rate and len(after.probes) >= 55
+
+
+def test_every_tool_is_held_against_its_true_form() -> None:
+    true, faulty = library.skeleton(), library.skeleton(lend_book=GREEDY)
+
+    def fate(audit: Audit) -> dict[str, str]:
+        return against_truth([true], [faulty], [audit]).set_index("tool")["fate"].to_dict()
+
+    bare = Audit(skeleton_id=faulty.id)
+    failing = [
+        Probe(tool=t, arguments={}, intent="positive", verdict="fail") for t in ("lend_book", "find_book")
+    ]
+    sound = dict.fromkeys(METHODS, "sound")
+    assert fate(bare) == {**sound, "lend_book": "unseen"}
+    assert fate(bare.replace(probes=failing)) == {**sound, "lend_book": "seen", "find_book": "false alarm"}
+    assert fate(bare.replace(repaired=true)) == {**sound, "lend_book": "repaired"}
+    assert against_truth([], [faulty], [bare]).empty

@@ -31,7 +31,7 @@ BANNED = [
     r"with .*Output\(\)",
     r"sys\.path",
     r"[\"'](/root|/home|/tmp|/work)/",
-    r"\bclass \w+",
+    r"(?m)^class \w+",
 ]
 
 
