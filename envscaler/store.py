@@ -48,7 +48,7 @@ class Records(list[R]):
         head = f"<b>{len(self):,} × {kind}</b>, {len(self.failures):,} failures"
         if not self:
             return head
-        frame = pd.DataFrame([_preview(record) for record in self[:5]])
+        frame = pd.DataFrame([_preview(record) for record in self[:5]]).fillna("")
         table = frame.to_html(index=False, border=0, justify="left")
         # A notebook's own style sheet sets cells flush right, which is for numbers.
         return head + re.sub(r"<(t[dh])>", r"<\1 style='text-align:left;vertical-align:top'>", table)
