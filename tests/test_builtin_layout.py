@@ -1,6 +1,7 @@
 """Generated code is laid out the way a formatter would, and means the same."""
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -86,3 +87,11 @@ def test_the_linter_runs_from_the_command_line(capsys: pytest.CaptureFixture[str
     assert said.startswith("hotel: ok") and "class HotelFrontDesk:" in said
     assert main(["no_such_domain"]) == 1
     assert "cannot be put together" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", sorted(domains()))
+def test_articles_fit_their_nouns(name: str) -> None:
+    """The vocabulary decides between `a` and `an`; `u` and `h` are left to the ear."""
+    words = re.compile(r'^\s*(?:"""|- |[A-Z]).*', re.M)
+    said = "\n".join(words.findall(source(name)))
+    assert re.findall(r"\b(?:[Aa] [aei]\w+|[Aa]n [b-df-gj-np-tv-z]\w+)", said) == []

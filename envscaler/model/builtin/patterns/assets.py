@@ -906,7 +906,7 @@ class Assets(Pattern):
             when="held",
         ),
         RuleText(
-            "A <<f>> that is <<s.fixed>> has a note on how it ended, and an open one has none.",
+            "<<f.a[:1]|upper>><<f.a[1:]>> that is <<s.fixed>> has a note on how it ended, and an open one has none.",
             """
             for row in rows(after, "<<f.ids>>").values():
                 if (row.get("status") == "<<s.fixed>>") != bool(row.get("note")):
@@ -928,7 +928,7 @@ class Assets(Pattern):
         return due.isoformat()
 
     def _free_places(self, <<l.id>>_id: str) -> int:
-        """Count how many more <<a.many>> a <<l>> takes."""
+        """Count how many more <<a.many>> <<l.a>> takes."""
         here = sum(
             <<a.id>>["<<l.id>>_id"] == <<l.id>>_id and <<a.id>>["status"] != "<<s.retired>>"
             for <<a.id>> in self.<<a.ids>>.values()

@@ -643,7 +643,8 @@ class Booking(Pattern):
             """,
         ),
         RuleText(
-            "A <<p>> has at most <<s.max_open>> <<b.many>> that are <<s.booked>> or <<begunwords>>.",
+            "<<p.a[:1]|upper>><<p.a[1:]>> has at most <<s.max_open>> <<b.many>> that are <<s.booked>> or "
+            "<<begunwords>>.",
             """
             counts = {}
             for b in rows(after, "<<b.ids>>").values():

@@ -678,7 +678,7 @@ class Documents(Pattern):
             """,
         ),
         RuleText(
-            "<<d.a[:1]|upper>><<d.a[1:]>> is shared with a <<p>> once at most, never with its owner, and with "
+            "<<d.a[:1]|upper>><<d.a[1:]>> is shared with <<p.a>> once at most, never with its owner, and with "
             "<<s.max_shares>> <<p.many>> in all.",
             """
             owners, seen, counts = rows(after, "<<d.ids>>"), set(), {}

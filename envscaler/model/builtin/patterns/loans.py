@@ -1031,7 +1031,7 @@ class Loans(Pattern):
         return {<<periods>>}[<<k.name>>]
 
     def _open_<<l.ids>>(self, <<p.id>>_id: str) -> list[<<l.type>>]:
-        """Return what a <<p>> has borrowed and not returned."""
+        """Return what <<p.a>> has borrowed and not returned."""
         return [
             <<l.id>>
             for <<l.id>> in self.<<l.ids>>.values()
