@@ -20,6 +20,7 @@ from typing import Literal
 
 import pandas as pd
 
+from envscaler import syntax
 from envscaler.error import EnvironmentLost, ParameterError, PartRefused, ReplyError, SourceError
 from envscaler.model.ask import origin
 from envscaler.model.reply import Code, JsonObject
@@ -372,4 +373,4 @@ def against_truth(
 
 def _methods(skeleton: Skeleton) -> dict[str, str]:
     methods = parse_class(skeleton.source, skeleton.class_name).methods
-    return {name: ast.unparse(ast.parse(textwrap.dedent(m.source))) for name, m in methods.items()}
+    return {name: ast.unparse(syntax.parse(textwrap.dedent(m.source))) for name, m in methods.items()}

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
+from envscaler import syntax
 from envscaler.error import PartRefused, ReplyError, SourceError
 from envscaler.model.ask import origin
 from envscaler.model.reply import Code
@@ -239,7 +240,7 @@ def _class_problem(source: str, plan: StatePlan) -> str:
         return f"The tools are written later; {public[0]} must not stand in the class yet."
     set_here = {
         node.attr
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(syntax.parse(source))
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
     }
     missing = [entity.table for entity in plan.entities if entity.table not in set_here]

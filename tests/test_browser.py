@@ -375,7 +375,8 @@ def test_the_notebook_of_audits_opens_and_runs(browser: Any, lab: Callable[[str]
     tasks = [es.Task(text=text, stateful=True) for text in REQUESTS]
     themes = es.infer_themes(tasks, model, progress=False)
     skeletons = es.build_skeletons(themes[:1], model, progress=False)
-    es.write_records(skeletons, folder / "build" / "data" / "skeletons" / "builtin-smoke.jsonl")
+    for stage, records in {"themes": themes[:1], "skeletons": skeletons}.items():
+        es.write_records(records, folder / "build" / "data" / stage / "builtin-smoke.jsonl")
     notebook = nbformat.read(ROOT / "notebooks" / "04_audits.ipynb", as_version=4)
     [parameters] = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
     parameters.source = parameters.source.replace('scale = "default"', 'scale = "smoke"')

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import json_repair
 from pydantic import BaseModel, ValidationError
 
+from envscaler import syntax
 from envscaler.error import ReplyError
 from envscaler.model.request import Reply
 
@@ -294,7 +295,7 @@ def _unfenced(text: str) -> Iterator[str]:
 def _checked(candidate: str) -> Code:
     source = textwrap.dedent(candidate).strip("\n").rstrip() + "\n"
     try:
-        tree = ast.parse(source)
+        tree = syntax.parse(source)
     except SyntaxError as error:
         line = (error.text or "").strip()
         raise ReplyError(

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from envscaler import syntax
 from envscaler.schema import (
     Check,
     Outcome,
@@ -49,7 +50,7 @@ MOST_MESSAGES = 60
 def method_span(source: str, method: str) -> tuple[int, int] | None:
     """First and last line of a method in a source, decorators included; None when it is not there."""
     try:
-        tree = ast.parse(source)
+        tree = syntax.parse(source)
     except (SyntaxError, ValueError):
         return None
     for node in ast.walk(tree):

@@ -10,6 +10,8 @@ validator (`arguments`) honours `nullable`. Nothing is executed.
 import ast
 from typing import Any
 
+from envscaler import syntax
+
 Schema = dict[str, Any]
 
 _PLAIN = {
@@ -56,7 +58,7 @@ class Types:
         if not isinstance(value, str):
             return anything()
         try:
-            return self.schema(ast.parse(value, mode="eval").body, depth + 1)
+            return self.schema(syntax.parse(value, mode="eval").body, depth + 1)
         except SyntaxError:
             return anything()
 

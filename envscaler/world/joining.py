@@ -10,6 +10,7 @@ import textwrap
 import tokenize
 from collections.abc import Sequence
 
+from envscaler import syntax
 from envscaler.error import SourceError
 from envscaler.world.tree import Function, find_class, first_line, functions, parse_tree, text_of
 
@@ -156,7 +157,7 @@ def _indented(text: str) -> str:
 
 def _inside_strings(text: str) -> set[int]:
     """Lines that begin inside a string which is no docstring."""
-    tree = ast.parse(text)
+    tree = syntax.parse(text)
     docs = {
         n.body[0].lineno
         for n in ast.walk(tree)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from envscaler import syntax
 from envscaler.error import SourceError
 from envscaler.schema import Attribute, Entity, Json, Skeleton
 from envscaler.world.tree import parse_tree
@@ -64,7 +65,9 @@ def _function_problem(function: ast.FunctionDef, name: str) -> str:
 
 def signature(source: str) -> str:
     """The parameters of the first function of a source, as text: what a repair must not change."""
-    function = next((node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)), None)
+    function = next(
+        (node for node in ast.walk(syntax.parse(source)) if isinstance(node, ast.FunctionDef)), None
+    )
     return ast.unparse(function.args) if function else ""
 
 

@@ -5,6 +5,7 @@ What `source`, `joining` and `lint` share. Nothing is ever executed, and hostile
 
 import ast
 
+from envscaler import syntax
 from envscaler.error import SourceError
 
 MOST_CHARACTERS = 400_000
@@ -24,7 +25,7 @@ def parse_tree(source: str) -> ast.Module:
             f"Expected a source of at most {MOST_CHARACTERS:,} characters, got {len(source):,}."
         )
     try:
-        return ast.parse(source)
+        return syntax.parse(source)
     except SyntaxError as error:
         raise SourceError(f"line {error.lineno}: the source does not parse: {error.msg}.") from None
     except (ValueError, RecursionError, MemoryError) as error:

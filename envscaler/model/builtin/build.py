@@ -19,6 +19,7 @@ from typing import Any
 import jinja2
 import numpy as np
 
+from envscaler import syntax
 from envscaler.model.builtin.domain import Domain, domains
 from envscaler.model.builtin.layout import tidy
 from envscaler.model.builtin.pattern import Extra, Goal, Noun, Pattern, State, Table
@@ -257,7 +258,7 @@ def _tools(part: Bound) -> list[PlannedTool]:
     found = []
     for mutates, template in ((False, part.pattern.READS), (True, part.pattern.WRITES)):
         source = tidy(_render(_spelt_out(textwrap.dedent(template)), part.v))
-        for node in ast.parse(source).body:
+        for node in syntax.parse(source).body:
             assert isinstance(node, ast.FunctionDef), ast.dump(node)
             code = "\n".join(source.splitlines()[node.lineno - 1 : node.end_lineno])
             purpose = (ast.get_docstring(node) or "").split("\n\n")[0].replace("\n", " ")

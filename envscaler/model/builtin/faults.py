@@ -11,6 +11,7 @@ This module does not decide whether to err (`author` does) and knows no domain.
 import ast
 from collections.abc import Callable, Iterator
 
+from envscaler import syntax
 from envscaler.model.builtin.pattern import Rng, pick, shuffled
 
 Edit = tuple[int, int, str]
@@ -19,7 +20,7 @@ Edit = tuple[int, int, str]
 
 def spoil(method: str, rng: Rng) -> str:
     """The method with one fault."""
-    body = ast.parse(method).body
+    body = syntax.parse(method).body
     lines = method.splitlines()
     for kind in shuffled(rng, list(KINDS)):
         edits = [edit for node in body for edit in KINDS[kind](node, lines)]
@@ -35,7 +36,7 @@ def edited(lines: list[str], edit: Edit) -> str:
     first, last, text = edit
     made = "\n".join([*lines[:first], *([text] if text else []), *lines[last + 1 :]]) + "\n"
     try:
-        ast.parse(made)
+        syntax.parse(made)
     except SyntaxError:
         return ""
     return made

@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 from pydantic import ValidationError
 
+from envscaler import syntax
 from envscaler.error import NothingFits
 from envscaler.model.builtin.build import PlannedTool, World, world_of
 from envscaler.model.builtin.domain import ENOUGH, FOLDER, Domain, domains, ranking, read_domain, wordings
@@ -78,7 +79,7 @@ def _counts(world: World) -> Iterator[str]:
 def _code(world: World) -> Iterator[str]:
     """Methods without descriptions, and lines that vocabulary made too long."""
     source = world.head(world.domain.name, world.domain.class_name, list(world.rules))
-    ast.parse(source)
+    syntax.parse(source)
     for place, text in [("class", source), *((tool.name, tool.source) for tool in world.tools.values())]:
         indent = 0 if place == "class" else 4
         long = [line.strip() for line in text.splitlines() if len(line) + indent > WIDTH]
@@ -89,7 +90,7 @@ def _code(world: World) -> Iterator[str]:
 
 
 def _docstring(tool: PlannedTool) -> Iterator[str]:
-    method = ast.parse(tool.source).body[0]
+    method = syntax.parse(tool.source).body[0]
     doc = ast.get_docstring(method) or "" if isinstance(method, ast.FunctionDef) else ""
     names = [a.arg for a in method.args.args[1:]] if isinstance(method, ast.FunctionDef) else []
     for name in names:

@@ -4,9 +4,9 @@ Heads of classes, tools as they are and with every fault they may carry, invaria
 form. It is for comparing shapes of code, not for use, and executes nothing.
 """
 
-import ast
 from collections.abc import Iterator
 
+from envscaler import syntax
 from envscaler.model.builtin.build import world_of
 from envscaler.model.builtin.checks import check_source, guard_source
 from envscaler.model.builtin.domain import domains
@@ -32,6 +32,6 @@ def sources() -> Iterator[str]:
 def variants(method: str) -> Iterator[str]:
     """The method with each fault that it can carry."""
     lines = method.splitlines()
-    for node in ast.parse(method).body:
+    for node in syntax.parse(method).body:
         for kind in KINDS.values():
             yield from filter(None, (edited(lines, edit) for edit in kind(node, lines)))
