@@ -2,7 +2,8 @@
 
 import ast
 import gc
-import sys
+import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -21,16 +22,24 @@ def test_trees_are_those_of_ast() -> None:
         syntax.parse("def")
 
 
-def test_many_threads_parse_at_once() -> None:
-    before, interval = gc.get_threshold(), sys.getswitchinterval()
+@pytest.fixture
+def switching() -> Iterator[None]:
+    """The collector runs often and switches threads each time: without the lock, parsing fails at once."""
+
+    def switch(*_: object) -> None:
+        time.sleep(0)
+
+    before = gc.get_threshold()
     gc.set_threshold(50, 2, 2)
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(8) as pool:
-            bodies = list(pool.map(lambda _: len(syntax.parse(SOURCE).body), range(80)))
-    finally:
-        gc.set_threshold(*before)
-        sys.setswitchinterval(interval)
+    gc.callbacks.append(switch)
+    yield
+    gc.callbacks.remove(switch)
+    gc.set_threshold(*before)
+
+
+def test_many_threads_parse_at_once(switching: None) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        bodies = list(pool.map(lambda _: len(syntax.parse(SOURCE).body), range(24)))
     assert len(set(bodies)) == 1
 
 
