@@ -7,6 +7,7 @@ this module only finds, checks, runs and counts them.
 
 import json
 import logging
+import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -134,7 +135,7 @@ def execute(notebook: Path, parameters: dict[str, Any], *, progress: bool = True
     with tempfile.TemporaryDirectory(prefix="envscaler-", ignore_cleanup_errors=True) as scratch:
         running = Path(scratch) / notebook.name
         try:
-            with _quiet("papermill", "traitlets"):
+            with _quiet("papermill", "traitlets"), _home():
                 papermill.execute_notebook(
                     str(notebook), str(running), parameters, kernel_name="python3", cwd=str(notebook.parent),
                     progress_bar={"desc": notebook.stem, "leave": False} if progress else False,
@@ -206,6 +207,20 @@ def _quiet(*loggers: str) -> Iterator[None]:
     finally:
         for name, level in levels.items():
             logging.getLogger(name).setLevel(level)
+
+
+@contextmanager
+def _home() -> Iterator[None]:
+    # A kernel runs in notebooks/, where a relative ENVSCALER_HOME, or none, would mean another folder than here.
+    before = os.environ.get("ENVSCALER_HOME")
+    os.environ["ENVSCALER_HOME"] = str(project.root())
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["ENVSCALER_HOME"]
+        else:
+            os.environ["ENVSCALER_HOME"] = before
 
 
 def summary(run: Run, seconds: dict[str, float]) -> dict[str, Any]:

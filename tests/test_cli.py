@@ -144,3 +144,14 @@ def test_an_interrupt_is_told_and_leaves_nothing_half_written(home: Path) -> Non
     assert (process.returncode, stdout) == (130, "")
     assert stderr == "envscaler: interrupted; run the same line again to go on.\n"
     assert not list((home / "build" / "notebooks").iterdir())
+
+
+def test_a_relative_home_is_the_same_folder_for_the_kernels(home: Path) -> None:
+    for name in ("notebooks", "data"):
+        (home / name).symlink_to(ROOT / name)
+    env = {**os.environ, "ENVSCALER_HOME": home.name}
+    command = [sys.executable, "-m", "envscaler", "run", "--only", "01", "--scale", "smoke", "--no-progress"]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=home.parent)
+    assert json.loads(done.stdout.splitlines()[-1])["counts"]["tasks"]["records"] == 60, done.stderr
+    assert (home / "build" / "data" / "tasks" / "builtin-smoke.jsonl").exists()
+    assert not (ROOT / "notebooks" / home.name).exists()
