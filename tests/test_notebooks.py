@@ -158,3 +158,18 @@ def test_every_task_is_proved_and_nothing_is_paid_for_nothing(smoke: tuple[Path,
         for agent in ("witness", "idle")
     }
     assert rewards == {"witness": {1.0}, "idle": {0.0}}
+
+
+@pytest.mark.notebook
+def test_some_notebooks_run_on_what_the_series_made(smoke: tuple[Path, dict[str, Any]]) -> None:
+    """The README's line with `--only`, as it stands there."""
+    home, _ = smoke
+    line = re.search(
+        r"^    python -m envscaler (run .*--only \S+)", (ROOT / "README.md").read_text(), flags=re.M
+    )
+    assert line
+    command = [sys.executable, "-m", "envscaler", *line.group(1).split(), "--no-progress"]
+    env = {**os.environ, "ENVSCALER_HOME": str(home)}
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=home)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert json.loads(done.stdout.splitlines()[-1])["notebooks"] == ["07_corpus", "08_outcomes"]
