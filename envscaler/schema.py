@@ -16,6 +16,12 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from envscaler.evidence import Call as Call
+from envscaler.evidence import Certificate as Certificate
+from envscaler.evidence import Finding as Finding
+from envscaler.evidence import Kill as Kill
+from envscaler.evidence import Proof as Proof
+from envscaler.evidence import Severity as Severity
 from envscaler.record import Json as Json
 from envscaler.record import Origin as Origin
 from envscaler.record import Part as Part
@@ -27,7 +33,6 @@ from envscaler.record import read_loosely as read_loosely
 
 Verdict = Literal["pass", "warning", "fail"]
 Intent = Literal["positive", "boundary", "negative"]
-Severity = Literal["note", "warning", "error"]
 Ending = Literal["finished", "stopped", "truncated", "failed"]
 
 
@@ -166,21 +171,6 @@ class Skeleton(Record):
         )
 
 
-class Finding(Part):
-    """What a referee, an audit or a certificate reports."""
-
-    kind: str
-    """A short fixed name of the kind of fault, e.g. `read-writes`."""
-    severity: Severity
-    """`error` makes the thing unusable, `warning` makes it doubtful, `note` is worth knowing."""
-    where: str = ""
-    """The tool, check, table or line it concerns."""
-    message: str
-    """What was expected and what came."""
-    evidence: dict[str, Json] = {}
-    """The call, the diff or the value that shows it."""
-
-
 class Probe(Part):
     """One test call of one tool in an audit."""
 
@@ -236,56 +226,6 @@ class Check(Part):
     """Source of `def check_func(final_state) -> bool`; a global `initial_state` is there to read."""
     kind: Literal["goal", "guard"] = "goal"
     """A goal must be brought about; a guard must not be broken."""
-
-
-class Call(Part):
-    """One tool call of a witness."""
-
-    tool: str
-    """The tool to call."""
-    arguments: dict[str, Json]
-    """Its arguments; `{"$from": [i, "data", 0, "guest_id"]}` stands for a value of the i-th call's reply."""
-
-
-class Proof(Part):
-    """One line of a certificate."""
-
-    name: str
-    """What was tried, e.g. `nothing done` or `witness replayed`."""
-    status: Literal["proved", "failed", "unproved"]
-    """`unproved` means that it could not be tried, e.g. without a witness."""
-    figure: float | None = None
-    """The reward or rate that was measured."""
-    detail: str = ""
-    """What was expected and what came."""
-
-
-class Certificate(Part):
-    """What execution shows about a scenario."""
-
-    proofs: list[Proof]
-    """One entry a trial."""
-
-    @property
-    def valid(self) -> bool:
-        """Whether something was proved and nothing failed or stayed unproved."""
-        return bool(self.proofs) and all(proof.status == "proved" for proof in self.proofs)
-
-    @property
-    def reasons(self) -> list[str]:
-        """What stands against it, a sentence each."""
-        return [f"{p.name}: {p.detail}" for p in self.proofs if p.status != "proved"]
-
-    def _repr_html_(self) -> str:
-        colour = {"proved": "#1b7837", "failed": "#b2182b", "unproved": "#8a6d00"}
-        left = "style='text-align:left'"
-        rows = "".join(
-            f"<tr><td {left}>{html.escape(p.name)}</td><td style='color:{colour[p.status]}'><b>{p.status}</b></td>"
-            f"<td>{'' if p.figure is None else f'{p.figure:g}'}</td><td {left}>{html.escape(p.detail)}</td></tr>"
-            for p in self.proofs
-        )
-        why = "what came" if any(p.detail for p in self.proofs) else ""
-        return f"<table><tr><th {left}>trial</th><th>status</th><th>measured</th><th>{why}</th></tr>{rows}</table>"
 
 
 class Scenario(Record):
@@ -404,5 +344,7 @@ class Failure(Record):
     """Class of the error."""
     message: str
     """What was expected, what came, what to do."""
+    findings: list[Finding] = []
+    """Faults of the skeleton that came to light by it, for its audit."""
     origin: Origin | None = None
     """How it was tried."""
