@@ -11,36 +11,29 @@ How good the checker is, is not said here; whether an environment is kept is the
 """
 
 import ast
-import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from typing import Literal
 
 import pandas as pd
 
 from envscaler import syntax
-from envscaler.error import EnvironmentLost, ParameterError, PartRefused, ReplyError, SourceError
+from envscaler.error import ParameterError, PartRefused
 from envscaler.model.ask import origin
-from envscaler.model.reply import Code, JsonObject
 from envscaler.model.request import Model
-from envscaler.model.revise import TRIES, ask_usable
+from envscaler.model.revise import TRIES
 from envscaler.parallel import run_all
-from envscaler.probing import Bench, Trial
-from envscaler.schema import Audit, Failure, Finding, Json, Rule, Skeleton
-from envscaler.skeletons import prove_it_loads
+from envscaler.probing import Bench
+from envscaler.repair import mend
+from envscaler.schema import Audit, Failure, Finding, Json, Skeleton
+from envscaler.starting import ask_state, broken_rules, loading_problem, start_problem
 from envscaler.store import Records
-from envscaler.world.check import broken_invariants
-from envscaler.world.environment import Environment
-from envscaler.world.joining import replace_method
-from envscaler.world.outline import method_problem, signature, state_problem
 from envscaler.world.referee import check_environment
-from envscaler.world.source import parse_class, read_tools
+from envscaler.world.source import parse_class
 
 STEPS = ("initial_state", "probe", "judge", "repair")
-_EVIDENCE = 4
-"""Failing probes of a tool that its author is shown."""
 
 
 def audit_skeleton(
@@ -74,7 +67,7 @@ def audit_skeleton(
     found: list[Finding] = check_environment(skeleton, state, seed=seed)
     trials = bench.roll(rounds)
     for _ in range(repairs):
-        mended = _repair(bench, trials, found)
+        mended = mend(bench, trials, found)
         if mended is None:
             break
         bench, trials, found = mended
@@ -144,52 +137,6 @@ def passing(
     return kept
 
 
-def ask_state(
-    skeleton: Skeleton, model: Model, step: str, *, sample: int, problem: Callable[[dict[str, Json]], str]
-) -> dict[str, Json]:
-    """A state of this skeleton by a model: one without a `problem`.
-
-    Raises:
-        PartRefused: there still is one after the last try.
-    """
-    variables = {
-        "title": skeleton.title,
-        "summary": skeleton.summary,
-        "class_source": skeleton.source,
-        "entities": skeleton.state,
-        "rules": [rule.text for rule in skeleton.rules],
-    }
-    state = ask_usable(model, step, variables, JsonObject, problem, sample=sample)
-    # As the class has it at reset: with what its `__init__` adds to the state it is given.
-    with Environment(skeleton, state) as environment:
-        return environment.initial_state
-
-
-def loading_problem(skeleton: Skeleton, state: dict[str, Json]) -> str:
-    """Why a state cannot be used, or "": unknown names, incomplete records, or it does not load."""
-    if problem := state_problem(skeleton, state):
-        return problem
-    try:
-        with Environment(skeleton, state) as environment:
-            environment.reset()
-    except (SourceError, ParameterError) as error:
-        return f"The state does not load: {error}"
-    return ""
-
-
-def start_problem(skeleton: Skeleton, state: dict[str, Json]) -> str:
-    """Why an environment should not begin in a state, or "": it cannot be used, or it breaks rules."""
-    return loading_problem(skeleton, state) or " ".join(
-        finding.message for finding in broken_rules(skeleton.rules, state)
-    )
-
-
-def broken_rules(rules: Sequence[Rule], state: dict[str, Json]) -> list[Finding]:
-    """The rules a state breaks when it is looked at on its own."""
-    found = broken_invariants(rules, state, state, None)
-    return [finding for finding in found if finding.kind == "invariant"]
-
-
 def _initial_state(skeleton: Skeleton, model: Model, seed: int) -> tuple[dict[str, Json], list[Finding]]:
     """A state that loads, and the rules it breaks even so: a rule no author can keep is itself in doubt."""
     step = "audits/initial_state"
@@ -200,113 +147,6 @@ def _initial_state(skeleton: Skeleton, model: Model, seed: int) -> tuple[dict[st
         state = ask_state(skeleton, model, step, sample=seed + TRIES, problem=mild)
     doubts = broken_rules(skeleton.rules, state)
     return state, [doubt.model_copy(update={"kind": "rule-broken-at-start"}) for doubt in doubts]
-
-
-# Repair
-
-
-def _repair(
-    bench: Bench, trials: list[Trial], found: list[Finding]
-) -> tuple[Bench, list[Trial], list[Finding]] | None:
-    """One round: failing tools are rewritten; those that fail less stay, probed anew. None for none."""
-    failing = _failing(bench.skeleton, trials, found)
-    written = {tool: method for tool in failing if (method := _rewrite(bench, tool, trials, found))}
-    kept, anew = _better(bench, written, trials, found)
-    if not kept:
-        return None
-    mended = _swap(bench, kept)
-    touched = _touched(mended, kept)
-    stay = [trial for trial in trials if trial.probe.tool not in touched]
-    fresh = mended.roll(len(trials) - len(stay) - len(anew), touched)
-    return mended, [*stay, *anew, *fresh], check_environment(mended.skeleton, mended.state, seed=mended.seed)
-
-
-def _failing(skeleton: Skeleton, trials: list[Trial], found: list[Finding]) -> list[str]:
-    bad = {trial.probe.tool for trial in trials if trial.probe.verdict == "fail"}
-    bad |= {finding.where for finding in found if finding.severity == "error"}
-    return [tool.name for tool in skeleton.tools if tool.name in bad]
-
-
-def _rewrite(bench: Bench, tool: str, trials: list[Trial], found: list[Finding]) -> str:
-    """Another version of a tool by its author, "" when there is none that can be used or it is the same."""
-    old = bench.method(tool)
-    shown = [t.probe for t in trials if t.probe.tool == tool and t.probe.verdict == "fail"][:_EVIDENCE]
-    variables = {
-        "summary": bench.skeleton.summary,
-        "rules": [rule.text for rule in bench.skeleton.rules],
-        "class_source": parse_class(bench.skeleton.source, bench.skeleton.class_name).head,
-        "tool_source": old,
-        "evidence": [*shown, *(finding for finding in found if finding.where == tool)],
-    }
-    try:
-        new = ask_usable(
-            bench.model,
-            "audits/repair",
-            variables,
-            Code,
-            lambda code: _repair_problem(bench, tool, code),
-            sample=bench.seed,
-        )
-    except (PartRefused, ReplyError):
-        return ""
-    return "" if new.strip() == old.strip() else new
-
-
-def _repair_problem(bench: Bench, tool: str, method: str) -> str:
-    if problem := method_problem(method, tool):
-        return problem
-    if signature(method) != signature(bench.method(tool)):
-        return f"The parameters of {tool} must stay ({signature(bench.method(tool))})."
-    try:
-        prove_it_loads(_replaced(bench.skeleton, {tool: method}))
-    except (SourceError, EnvironmentLost) as error:
-        return str(error)
-    return ""
-
-
-def _better(
-    bench: Bench, written: dict[str, str], trials: list[Trial], found: list[Finding]
-) -> tuple[dict[str, str], list[Trial]]:
-    """The rewritten tools that fail less than before, and their failing probes as they come out now.
-
-    What counts is the probes that failed, made again, and what the referee found.
-    """
-    if not written:
-        return {}, []
-    attempt = _swap(bench, written)
-    before = [trial for trial in trials if trial.probe.tool in written and trial.probe.verdict == "fail"]
-    now = attempt.again(before)
-    bench.asked, bench.skipped = attempt.asked, attempt.skipped
-    found_now = check_environment(attempt.skeleton, bench.state, seed=bench.seed)
-    was, became = _faults(before, found), _faults(now, found_now)
-    kept = {tool: method for tool, method in written.items() if became[tool] < was[tool]}
-    return kept, [trial for trial in now if trial.probe.tool in kept]
-
-
-def _faults(trials: Iterable[Trial], found: Iterable[Finding]) -> Counter[str]:
-    failing = Counter(trial.probe.tool for trial in trials if trial.probe.verdict == "fail")
-    return failing + Counter(finding.where for finding in found if finding.severity == "error")
-
-
-def _touched(bench: Bench, changed: Iterable[str]) -> set[str]:
-    """Changed tools, and those whose code calls one: what was seen of them no longer counts."""
-    names = set(changed)
-    calls = re.compile(rf"self\.({'|'.join(map(re.escape, names))})\(")
-    return names | {tool.name for tool in bench.skeleton.tools if calls.search(bench.method(tool.name))}
-
-
-def _swap(bench: Bench, methods: dict[str, str]) -> Bench:
-    skeleton = _replaced(bench.skeleton, methods)
-    swapped = Bench(skeleton, bench.state, bench.model, bench.seed, loose=bench.loose, asked=bench.asked)
-    swapped.skipped = bench.skipped
-    return swapped
-
-
-def _replaced(skeleton: Skeleton, methods: dict[str, str]) -> Skeleton:
-    source = skeleton.source
-    for method in methods.values():
-        source = replace_method(source, skeleton.class_name, method)
-    return skeleton.replace(source=source, tools=read_tools(source, skeleton.class_name))
 
 
 # What the numbers say

@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from envscaler.audits import ask_state, start_problem
 from envscaler.error import EnvscalerError, PartRefused
 from envscaler.model.ask import ask, origin
 from envscaler.model.reply import Code
@@ -35,6 +34,7 @@ from envscaler.schema import (
     canonical,
 )
 from envscaler.skeletons import tools_to_show
+from envscaler.starting import ask_state, start_problem
 from envscaler.store import Records
 from envscaler.world.certificate import certify, garbage, wiped
 from envscaler.world.change import unescaped
