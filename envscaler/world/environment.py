@@ -168,6 +168,30 @@ class Environment:
         self._diff, self._faults = {}, []
         return self._answer(name, arguments, "")
 
+    def attempt(self, name: str, arguments: Json = None) -> tuple[Json, Diff, State]:
+        """What a call would reply, change and leave as the state, without making it; for whoever searches.
+
+        It costs what a call costs, a restore fifty times as much. The parts of the state are shared and not to
+        be changed. What hangs, crashes or raises is among the `faults`, and not counted as a loss.
+        """
+        self._begin()
+        self._must_run()
+        self._diff, self._faults = {}, []
+        given, problem = self._read(name, arguments)
+        if not problem:
+            try:
+                reply, changed, state = self._live.attempt(name, given)
+                return reply, self._shown(changed), self._shown(state)
+            except ToolRaised as raised:
+                self._fault("raised", name, error=str(raised), line=raised.line)
+                problem = str(raised)
+            except WorkerLost as lost:
+                self._fault(
+                    "timed out" if lost.reason == "time" else "crashed", name, error=str(lost), line=None
+                )
+                problem = str(lost)
+        return _refusal(problem), {}, self._shown(self._live.state)
+
     # What can be seen
 
     @property
@@ -263,14 +287,17 @@ class Environment:
 
     def _answer(self, name: str, arguments: Json, problem: str) -> Json:
         """The reply to one call, whatever it is."""
-        if problem:
-            return _refusal(problem)
+        given, wrong = ({}, problem) if problem else self._read(name, arguments)
+        return _refusal(wrong) if wrong else self._run(name, given)
+
+    def _read(self, name: str, arguments: Json) -> tuple[dict[str, Any], str]:
+        """The arguments as the tool gets them, and what is wrong with the call."""
         if not isinstance(name, str) or name not in self._tools:
-            return _refusal(f"There is no tool {_quoted(name)}.{self._near(name)}")
+            return {}, f"There is no tool {_quoted(name)}.{self._near(name)}"
         if name not in self._arguments:
             self._arguments[name] = ArgumentsOf(self._tools[name])
         given, wrong = self._arguments[name].read(arguments)
-        return _refusal(f"{name}: {wrong}") if wrong else self._run(name, given)
+        return given, f"{name}: {wrong}" if wrong else ""
 
     def _near(self, name: Json) -> str:
         near = nearest(name, list(self._tools)) if isinstance(name, str) else ""

@@ -152,6 +152,23 @@ class Live:
                 self.drop()
         raise ToolRaised(answer.get("error"))
 
+    def attempt(self, tool: str, arguments: dict[str, Json]) -> tuple[Json, Diff, State]:
+        """What a call would reply, change, and leave as the state; the state stays as it is.
+
+        Raises:
+            ToolRaised: it raised.
+            WorkerLost: it hung or crashed.
+            EnvironmentLost: the state cannot be restored.
+        """
+        with self._busy:
+            answer = self._ask("attempt", tool, arguments)
+            if not answer["ok"]:
+                if answer.get("recycle"):
+                    self.drop()
+                raise ToolRaised(answer.get("error"))
+            state = shared(self.state)
+            return *_read_patch(state, answer)[:2], state
+
     def _ask(self, do: str, tool: str, arguments: dict[str, Json]) -> dict[str, Any]:
         position = {"seed": self.seed, "call": self.calls, "slept": self.slept, "start": self.start}
         worker = self._ready()
@@ -174,15 +191,9 @@ class Live:
         return facts if isinstance(facts, dict) else {"error": answer.get("error")}
 
     def _taken(self, answer: dict[str, Any]) -> tuple[Json, Diff]:
-        try:
-            changed = apply(self.state, answer["patch"])
-            self.slept = max(self.slept, float(answer["slept"]))
-            return answer["reply"], changed
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            # Only a worker that was tampered with says such things, and the mirror may be half changed.
-            raise EnvironmentLost(
-                f"The environment's worker reported an impossible change: {error!r}."
-            ) from None
+        reply, changed, slept = _read_patch(self.state, answer)
+        self.slept = max(self.slept, slept)
+        return reply, changed
 
     def _ready(self) -> Worker:
         if self._worker is None or not self._worker.alive:
@@ -220,3 +231,12 @@ class Live:
             raised = ToolRaised(answer.get("error"))
             raise SourceError(f"{skeleton.class_name} could not be loaded: line {raised.line}: {raised}.")
         return worker, answer["state"]
+
+
+def _read_patch(state: State, answer: dict[str, Any]) -> tuple[Json, Diff, float]:
+    """Reply, diff and slept seconds of an answer, whose changes are made in the state."""
+    try:
+        return answer["reply"], apply(state, answer["patch"]), float(answer["slept"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        # Only a worker that was tampered with says such things, and the mirror may be half changed.
+        raise EnvironmentLost(f"The environment's worker reported an impossible change: {error!r}.") from None

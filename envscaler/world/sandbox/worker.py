@@ -6,6 +6,7 @@ decides what a failure means; `world.environment` and `world.check` do.
 """
 
 import builtins
+import functools
 import importlib
 import inspect
 import json
@@ -102,8 +103,13 @@ class Space:
 
     def run(self, source: str) -> None:
         """Execute a source in this space."""
-        code: CodeType = compile(source, FILE, "exec", dont_inherit=True)
-        exec(code, self.globals)
+        exec(_compiled(source), self.globals)
+
+
+@functools.lru_cache(maxsize=1024)
+def _compiled(source: str) -> CodeType:
+    # A check is run on state after state, and compiling it takes longer than running it.
+    return compile(source, FILE, "exec", dont_inherit=True)
 
 
 def _copied(real: ModuleType) -> ModuleType:
@@ -205,6 +211,13 @@ class Worker:
         reply = encode(finished(method(**request["arguments"])))
         rest = encode({"slept": self._position.slept})[1:]
         return b'"reply":%s,"patch":%s,%s' % (reply, self._tracker.patch(), rest)
+
+    def _do_attempt(self, request: dict[str, Any]) -> bytes:
+        """A call as `call` makes it; the state is put back."""
+        told = self._do_call(request)
+        assert self._tracker is not None
+        self._tracker.roll_back()
+        return told
 
     def _do_observe(self, request: dict[str, Any]) -> bytes:
         """One call for the referee: what it did besides replying; the state is put back."""
