@@ -152,6 +152,24 @@ class Live:
                 self.drop()
         raise ToolRaised(answer.get("error"))
 
+    def watch(self, tool: str, arguments: dict[str, Json]) -> tuple[Json, Diff, State, set[int], list[Json]]:
+        """`attempt`, and the lines it ran and `[type, line]` of each error that was raised in it.
+
+        Raises:
+            ToolRaised: it raised.
+            WorkerLost: it hung or crashed.
+            EnvironmentLost: the state cannot be restored.
+        """
+        with self._busy:
+            answer = self._ask("watch", tool, arguments)
+            if not answer["ok"]:
+                if answer.get("recycle"):
+                    self.drop()
+                raise ToolRaised(answer.get("error"))
+            state = shared(self.state)
+            reply, changed, _ = _read_patch(state, answer)
+            return reply, changed, state, set(answer["lines"]), answer["errors"]
+
     def attempt(self, tool: str, arguments: dict[str, Json]) -> tuple[Json, Diff, State]:
         """What a call would reply, change, and leave as the state; the state stays as it is.
 
