@@ -1,0 +1,363 @@
+"""Mutants of a state: what the solution left behind, with one thing in it made wrong.
+
+Two states are given, before and after; what differs between them is what was done. The mutants falsify that first
+(a value near the right one, another choice of its column, a reference to another record, the change undone, a
+record missing or doubled) and then do what nobody asked for (a neighbour changed or removed, a row added). What a
+value may be mistaken for comes from the state's own types and relations (`shape`); no world is known here.
+
+The same seed makes the same mutants. They share what they do not change, so nobody may write into them. Whether
+one is told from the solution, and whether it must be, is `certificate`'s business.
+"""
+
+import random
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from envscaler.record import canonical
+from envscaler.schema import Json
+from envscaler.world.change import Diff, State, diff, records, same, unescaped
+from envscaler.world.shape import (
+    Leaf,
+    Shape,
+    leaves,
+    value_at,
+    with_record,
+    with_value,
+    without_record,
+)
+
+MOST = 48
+"""Mutants of one state, unless more are asked for."""
+BYSTANDERS = 2
+"""Records of a table that are tried as bystanders, those that the checks name apart."""
+T = TypeVar("T")
+Wrong = tuple[str, Json]
+"""How a value is wrong, and the value."""
+
+
+@dataclass(frozen=True)
+class StateMutant:
+    """A state with one thing made wrong."""
+
+    kind: str
+    """How it was made wrong, e.g. `number off by one`."""
+    what: str
+    """What was made wrong, as `table/key.field: old → new`."""
+    state: State
+    """All of it; parts are shared with the state it was made from."""
+    place: Leaf
+    """Where; without a path it is the record as a whole."""
+    done: bool
+    """Whether it falsifies what was done; otherwise it does something that nobody asked for."""
+
+
+def state_mutants(
+    before: State,
+    after: State,
+    *,
+    seed: int = 0,
+    most: int = MOST,
+    loose: Callable[[Leaf], bool] = lambda leaf: False,
+    named: str = "",
+) -> Iterator[StateMutant]:
+    """Mutants of `after`, those of what was done first; never `after` itself, and none twice.
+
+    Args:
+        before: the state in the beginning.
+        after: the state at the end, which is right.
+        seed: of every choice.
+        most: how many at most; every change is falsified once at least, however many there are.
+        loose: leaves that may have any value, such as generated ids and times.
+        named: text, e.g. of checks, that names records of bystanders to be tried first.
+    """
+    maker = _Maker(before, after, random.Random(f"states {seed}"), loose, named)
+    seen: set[tuple[Leaf, str]] = set()
+    for must, mutant in maker.all():
+        if len(seen) >= most and not must:
+            return
+        mark = mutant.place, mutant.what.partition(" → ")[2] or mutant.kind
+        if mark not in seen:
+            seen.add(mark)
+            yield mutant
+
+
+def _in_turn(many: list[Iterator[StateMutant]]) -> Iterator[StateMutant]:
+    """The first of each, then the second of each, …"""
+    while many:
+        left = []
+        for one in many:
+            mutant = next(one, None)
+            if mutant is not None:
+                yield mutant
+                left.append(one)
+        many = left
+
+
+class _Maker:
+    """The mutants of one pair of states."""
+
+    def __init__(
+        self, before: State, after: State, chance: random.Random, loose: Callable[[Leaf], bool], named: str
+    ) -> None:
+        self._before, self._after, self._chance, self._loose = before, after, chance, loose
+        self._shape, self._named = Shape(after), named
+        self._diff: Diff = diff(before, after)
+        self._old: dict[Leaf, Json] = {}
+
+    def all(self) -> Iterator[tuple[bool, StateMutant]]:
+        """Each with whether it must be made."""
+        records_, leaves_ = self._changed()
+        yield from ((True, mutant) for mutant in self._records(records_))
+        firsts = [self._wrong(leaf, done=True) for leaf in leaves_]
+        for one in firsts:
+            yield from ((True, mutant) for mutant in _first(one))
+        rest = [
+            _in_turn(firsts),
+            self._doubled(records_),
+            self._swapped(leaves_),
+            self._more(leaves_),
+            _in_turn(self._bystanders()),
+        ]
+        yield from ((False, mutant) for mutant in _in_turn(rest))
+
+    # What was done
+
+    def _changed(self) -> tuple[list[tuple[str, Leaf]], list[Leaf]]:
+        """Records that came or went, and leaves whose value the change made."""
+        whole: list[tuple[str, Leaf]] = []
+        found: list[Leaf] = []
+        for where, change in self._diff.items():
+            name, slash, key = where.partition("/")
+            leaf = Leaf(unescaped(name), unescaped(key) if slash else None)
+            how = next(iter(change))
+            if leaf.key is not None and how != "changed":
+                whole.append((how, leaf))
+            if how != "removed":
+                found += self._differing(leaf)
+        return whole, found
+
+    def _differing(self, record: Leaf) -> list[Leaf]:
+        """Leaves of a record, or attribute, that are not as before."""
+        now = dict(leaves(value_at(self._after, record)))
+        try:
+            was = dict(leaves(value_at(self._before, record)))
+        except (LookupError, TypeError, ValueError):
+            was = {}
+        new = [way for way, value in now.items() if way not in was or not same(was[way], value)]
+        made = [Leaf(record.table, record.key, way) for way in new]
+        self._old |= {leaf: was[leaf.path] for leaf in made if leaf.path in was}
+        return [leaf for leaf in made if not self._free(leaf)]
+
+    def _free(self, leaf: Leaf) -> bool:
+        return self._shape.is_own_id(leaf) or self._loose(leaf)
+
+    def _records(self, whole: list[tuple[str, Leaf]]) -> Iterator[StateMutant]:
+        for how, leaf in whole:
+            table, key = leaf.table, str(leaf.key)
+            if how == "added":
+                yield self._mutant("record missing", leaf, without_record(self._after, table, key), done=True)
+            elif isinstance(self._after.get(table), dict | list):
+                back = value_at(self._before, leaf)
+                yield self._mutant("record back", leaf, with_record(self._after, table, key, back), done=True)
+
+    def _doubled(self, whole: list[tuple[str, Leaf]]) -> Iterator[StateMutant]:
+        for how, leaf in whole:
+            if how == "added":
+                yield self._copy("record doubled", leaf)
+
+    def _copy(self, kind: str, leaf: Leaf) -> StateMutant:
+        """A record once more, under a key that is free."""
+        key = fresh_key(self._shape.keys.get(leaf.table) or [str(leaf.key)])
+        record = value_at(self._after, leaf)
+        own = self._shape.own_ids.get(leaf.table)
+        if own and isinstance(record, dict):
+            number = isinstance(record[own[0]], int)
+            record = {**record, own[0]: int(key) if number and key.isdecimal() else key}
+        state = with_record(self._after, leaf.table, key, record)
+        place = Leaf(leaf.table, key)
+        return StateMutant(kind, f"{place}, a copy of {leaf}", state, place, kind == "record doubled")
+
+    def _swapped(self, changed: list[Leaf]) -> Iterator[StateMutant]:
+        """The value and that of the same field of another record, exchanged."""
+        for leaf in changed:
+            if leaf.key is None:
+                continue
+            mine = value_at(self._after, leaf)
+            for key in self._shuffled(records(self._after[leaf.table]) or {}):
+                other = Leaf(leaf.table, key, leaf.path)
+                theirs = _value(self._after, other)
+                if key != leaf.key and type(theirs) is type(mine) and theirs != mine:
+                    state = with_value(with_value(self._after, leaf, theirs), other, mine)
+                    yield StateMutant("values swapped", f"{leaf} with {other}", state, leaf, True)
+                    break
+
+    # What nobody asked for
+
+    def _more(self, changed: list[Leaf]) -> Iterator[StateMutant]:
+        """Another field of a record that was changed."""
+        touched = {(leaf.table, leaf.key) for leaf in changed if leaf.key is not None}
+        for table, key in sorted(touched, key=str):
+            for leaf in self._leaves_of(Leaf(table, key), besides=changed):
+                yield from _first(self._wrong(leaf, done=False, kind="other field changed"))
+
+    def _bystanders(self) -> list[Iterator[StateMutant]]:
+        """A neighbour changed, a neighbour missing, a row added; tables that changed come first."""
+        touched = {unescaped(where.partition("/")[0]) for where in self._diff}
+        tables = [name for name, value in self._after.items() if isinstance(value, dict | list) and value]
+        tables = sorted(tables, key=lambda name: name not in touched)
+        picked = [leaf for table in tables for leaf in self._neighbours(table)]
+        alone = [Leaf(n, None) for n, v in self._after.items() if records(v) is None and n not in touched]
+        picked += [leaf for leaf in alone if not self._loose(leaf)]
+        return [
+            self._each_changed(picked),
+            (self._missing(leaf) for leaf in picked if leaf.key is not None),
+            (self._copy("row added", self._last(table)) for table in tables),
+        ]
+
+    def _neighbours(self, table: str) -> list[Leaf]:
+        """Untouched records of a table: those that the checks name, then some by lot."""
+        held = [key for key in records(self._after[table]) or {} if f"{Leaf(table, key)}" not in self._diff]
+        named = [key for key in held if len(key) > 1 and key in self._named]
+        others = self._shuffled(key for key in held if key not in named)
+        return [Leaf(table, key) for key in [*named, *others[:BYSTANDERS]]]
+
+    def _each_changed(self, picked: list[Leaf]) -> Iterator[StateMutant]:
+        made = [
+            self._wrong(leaf, done=False, kind="bystander changed")
+            for record in picked
+            for leaf in self._shuffled(self._leaves_of(record))[: 6 if self._is_named(record) else 1]
+        ]
+        for one in made:
+            yield from _first(one)
+
+    def _is_named(self, record: Leaf) -> bool:
+        return record.key is not None and len(record.key) > 1 and record.key in self._named
+
+    def _missing(self, leaf: Leaf) -> StateMutant:
+        state = without_record(self._after, leaf.table, str(leaf.key))
+        return self._mutant("bystander missing", leaf, state, done=False)
+
+    def _last(self, table: str) -> Leaf:
+        return Leaf(table, list(records(self._after[table]) or {})[-1])
+
+    def _leaves_of(self, record: Leaf, besides: Collection[Leaf] = ()) -> list[Leaf]:
+        value = value_at(self._after, record)
+        found = [Leaf(record.table, record.key, way) for way, _ in leaves(value)]
+        return [leaf for leaf in found if leaf not in besides and not self._free(leaf)]
+
+    # One leaf
+
+    def _wrong(self, leaf: Leaf, *, done: bool, kind: str = "") -> Iterator[StateMutant]:
+        """The leaf with one wrong value after another."""
+        now = value_at(self._after, leaf)
+        options = [*self._undone(leaf), *self._values(leaf, now)]
+        for how, value in options:
+            if not same(value, now):
+                shown = f"{leaf}: {_short(now)} → {_short(value)}"
+                yield StateMutant(kind or how, shown, with_value(self._after, leaf, value), leaf, done)
+
+    def _undone(self, leaf: Leaf) -> list[Wrong]:
+        return [("change undone", self._old[leaf])] if leaf in self._old else []
+
+    def _values(self, leaf: Leaf, now: Json) -> list[Wrong]:
+        others = self._shuffled(self._shape.others(leaf, now))
+        target = self._shape.points_at.get(leaf.column)
+        if target and now is not None:
+            keys = self._shuffled(key for key in self._shape.keys[target] if key != str(now))
+            return [("points elsewhere", int(k) if isinstance(now, int) else k) for k in keys[:2]]
+        if now is None:
+            known = [value for value in self._shape.columns.get(leaf.column, []) if value is not None]
+            return [("value filled in", self._shuffled(known)[0] if known else "unknown")]
+        if self._shape.is_choice(leaf) and others and not isinstance(now, bool):
+            return [("other choice", value) for value in others[:2]]
+        return [*near(now, self._chance), *(("other value of the column", v) for v in others[:1])]
+
+    def _mutant(self, kind: str, leaf: Leaf, state: State, *, done: bool) -> StateMutant:
+        return StateMutant(kind, str(leaf), state, leaf, done)
+
+    def _shuffled(self, things: Iterable[T]) -> list[T]:
+        mixed = list(things)
+        self._chance.shuffle(mixed)
+        return mixed
+
+
+def near(value: Json, chance: random.Random) -> list[Wrong]:
+    """Values that are nearly right, of the same kind."""
+    if isinstance(value, bool):
+        return [("flag flipped", not value)]
+    if isinstance(value, int | float):
+        one = chance.choice((1, -1))
+        return [("number off by one", value + one), ("number near", _about(value))]
+    if isinstance(value, str) and (shifted := _shifted(value, chance.choice((1, -1)))):
+        return [("date shifted", shifted)]
+    if isinstance(value, str):
+        return [("text altered", _altered(value))]
+    if value == []:
+        return [("list filled", ["unknown"])]
+    return [("value emptied", None)]
+
+
+def _about(value: float) -> float:
+    if isinstance(value, int):
+        return value + max(2, abs(value) // 10)
+    return round(value * 1.1 + 0.1, 2)
+
+
+def _shifted(text: str, days: int) -> str:
+    """A date, or a time of day, that is another one; empty where the text is none."""
+    for form, step in _FORMS:
+        try:
+            moment = datetime.strptime(text, form)
+            return (
+                moment + timedelta(days=days) if step == "day" else moment + timedelta(hours=days)
+            ).strftime(form)
+        except (ValueError, OverflowError):
+            continue
+    try:
+        return (datetime.fromisoformat(text) + timedelta(days=days)).isoformat() if _DATED.match(text) else ""
+    except (ValueError, OverflowError):
+        return ""
+
+
+_FORMS = (("%Y-%m-%d", "day"), ("%Y-%m-%d %H:%M", "day"), ("%Y-%m-%d %H:%M:%S", "day"), ("%H:%M", "hour"))
+_DATED = re.compile(r"\d{4}-\d{2}-\d{2}T")
+
+
+def _altered(text: str) -> str:
+    """A text that says something else: another last digit, a word less, or another word."""
+    if digits := list(re.finditer(r"[0-9]", text)):
+        place = digits[-1].start()
+        return f"{text[:place]}{(int(text[place]) + 1) % 10}{text[place + 1 :]}"
+    words = text.split()
+    if len(words) > 2:
+        return " ".join(words[:-1])
+    return f"{words[0]} Other" if len(words) == 2 else f"{text[:-2]}xy" if len(text) > 3 else f"{text}xy"
+
+
+def fresh_key(keys: Collection[str]) -> str:
+    """A key such as these that is none of them."""
+    numbers = [found for key in keys if (found := re.search(r"([0-9]{1,15})\Z", key))]
+    if not numbers:
+        return f"{next(iter(keys))}-2" if f"{next(iter(keys))}-2" not in keys else f"{max(keys)}-2"
+    last = max(numbers, key=lambda found: int(found[1]))
+    return f"{last.string[: last.start()]}{int(last[1]) + 1:0{len(last[1])}d}"
+
+
+def _first(mutants: Iterator[StateMutant]) -> Iterator[StateMutant]:
+    mutant = next(mutants, None)
+    return iter(() if mutant is None else (mutant,))
+
+
+def _value(state: State, leaf: Leaf) -> Json:
+    try:
+        return value_at(state, leaf)
+    except (LookupError, TypeError, ValueError):
+        return None
+
+
+def _short(value: Json) -> str:
+    text = canonical(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
