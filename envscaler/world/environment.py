@@ -243,11 +243,16 @@ class Environment:
         live, state = self._live, marshal.dumps(self._live.state)
         return Snapshot(state, live.seed, live.calls, live.slept, self._steps, self._ended, self._losses)
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a moment; the episode goes on from there with the same times, ids and draws as before."""
+    def restore(self, snapshot: Snapshot, *, anew: bool = True) -> None:
+        """Go back to a moment; the episode goes on from there with the same times, ids and draws as before.
+
+        Args:
+            snapshot: the moment.
+            anew: whether in a process of its own; not to be is far cheaper for one who plays many variants.
+        """
         self._begin()
-        self._live.seed = snapshot.seed
-        self._live.go_to(marshal.loads(snapshot.state), calls=snapshot.calls, slept=snapshot.slept)
+        self._live.seed, go = snapshot.seed, self._live.go_to if anew else self._live.rewind
+        go(marshal.loads(snapshot.state), calls=snapshot.calls, slept=snapshot.slept)
         self._steps, self._ended, self._losses = snapshot.steps, snapshot.ended, snapshot.losses
         self._diff, self._faults = {}, []
 

@@ -113,6 +113,16 @@ class Live:
         self.drop()
         self.state, self.calls, self.slept = state, calls, slept
 
+    def rewind(self, state: State, *, calls: int, slept: float) -> None:
+        """As `go_to`, in the same process, where there is one: a tenth of the cost of another one."""
+        with self._busy:
+            self.state, self.calls, self.slept = state, calls, slept
+            if self._worker is not None and self._worker.alive:
+                try:
+                    self._load(self._worker, state)
+                except SourceError:
+                    self.drop()
+
     def drop(self) -> None:
         """End the worker; the state stays."""
         with self._busy:
@@ -225,11 +235,15 @@ class Live:
         return self._worker
 
     def _loaded(self, state: State) -> tuple[Worker, State]:
-        skeleton = self._skeleton
         _make_room()
         worker = start_worker(self._isolation)
         with _warm_lock:
             _warm.add(self)
+        return worker, self._load(worker, state)
+
+    def _load(self, worker: Worker, state: State) -> State:
+        """Have the worker make a new object with a state; return what the class made of it."""
+        skeleton = self._skeleton
         try:
             answer = worker.ask(
                 "load",
@@ -248,7 +262,8 @@ class Live:
             worker.close()
             raised = ToolRaised(answer.get("error"))
             raise SourceError(f"{skeleton.class_name} could not be loaded: line {raised.line}: {raised}.")
-        return worker, answer["state"]
+        made: State = answer["state"]
+        return made
 
 
 def _read_patch(state: State, answer: dict[str, Any]) -> tuple[Json, Diff, float]:
