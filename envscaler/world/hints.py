@@ -1,0 +1,255 @@
+"""What a check function mentions: the values it compares fields with, the texts it looks for, the tables it reads.
+
+Read off the syntax tree; nothing is executed. A hint is a guess at what a solution has to write, good enough
+to propose calls with (`proposing`) and to say which state looks nearer to a solution; it never decides whether
+a check passes (`check` runs it). Hints are for finding out whether a scenario can be solved at all: they read
+the answers, so no agent may be shown any of this.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from envscaler.error import SourceError
+from envscaler.schema import Check, Json
+from envscaler.world.tree import parse_tree
+
+_TEXT_TESTS = frozenset({"startswith", "endswith", "count", "find", "index"})
+_SAME_TEXT = frozenset({"lower", "upper", "strip", "casefold", "title", "rstrip", "lstrip"})
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What one check mentions."""
+
+    pairs: list[tuple[str, Json]] = field(default_factory=list)
+    """Fields with the value they are compared with, in source order."""
+    parts: list[tuple[str, str]] = field(default_factory=list)
+    """Fields with a text that is looked for in them."""
+    values: list[Json] = field(default_factory=list)
+    """All values it names, field names and texts of its own messages among them."""
+    states: frozenset[str] = frozenset()
+    """Names it takes out of the final state: `final_state["loans"]`, `final_state.get("loans")`."""
+    numbers: list[float] = field(default_factory=list)
+    """Numbers it names or computes out of numbers."""
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """The texts among the values."""
+        return frozenset(value for value in self.values if isinstance(value, str))
+
+
+def hints_of(check: Check) -> Hints:
+    """The hints of a check; none where its source does not parse."""
+    try:
+        tree = parse_tree(check.source)
+    except SourceError:
+        return Hints()
+    return _Reader(tree).hints()
+
+
+def quoted(text: str) -> list[str]:
+    """What a task puts into quotes."""
+    found = re.findall(r"“([^”]+)”|\"([^\"]+)\"|‘([^’]+)’|(?<!\w)'([^'\n]+)'(?!\w)", text)
+    return list(dict.fromkeys(part.strip() for groups in found for part in groups if part.strip()))
+
+
+class _Reader:
+    """One pass over a check's tree for the names it gives to values, another for what it does with them."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._tree = tree
+        self._named: dict[str, Json] = {}
+        self._fields: dict[str, str] = {}
+        self._loops: dict[str, list[Json]] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                for target in targets:
+                    self._assign(target, node.value)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Name):
+                known, values = self._value(node.iter)
+                if known and isinstance(values, list):
+                    self._loops[node.target.id] = values
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        if not isinstance(target, ast.Name):
+            return
+        known, found = self._value(value)
+        if known:
+            self._named.setdefault(target.id, found)
+        elif name := self._field(value):
+            self._fields.setdefault(target.id, name)
+
+    # Values
+
+    def _value(self, node: ast.expr) -> tuple[bool, Json]:
+        """Whether the node is a value that is known here, and the value."""
+        if isinstance(node, ast.Name):
+            return node.id in self._named, self._named.get(node.id)
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in _SAME_TEXT
+        ):
+            return self._value(node.func.value)
+        try:
+            value = ast.literal_eval(node)
+            if isinstance(value, set | frozenset | tuple):
+                value = sorted(value, key=str) if isinstance(value, set | frozenset) else list(value)
+            json.dumps(value)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            return self._computed(node)
+        return True, value
+
+    def _computed(self, node: ast.expr) -> tuple[bool, Json]:
+        if not isinstance(node, ast.BinOp):
+            return False, None
+        (one, left), (other, right) = self._value(node.left), self._value(node.right)
+        if not (one and other):
+            return False, None
+        if isinstance(node.op, ast.Add) and isinstance(left, str) and isinstance(right, str):
+            return True, left + right
+        if not (_is_number(left) and _is_number(right)):
+            return False, None
+        if isinstance(node.op, ast.Add):
+            return True, left + right
+        if isinstance(node.op, ast.Sub):
+            return True, left - right
+        if isinstance(node.op, ast.Mult) and abs(left) < 1e9 and abs(right) < 1e9:
+            return True, left * right
+        return (True, left / right) if isinstance(node.op, ast.Div) and right else (False, None)
+
+    # Fields
+
+    def _field(self, node: ast.expr) -> str:
+        """The field that an expression reads: `x["f"]`, `x.get("f", …)`, or a variable that holds one."""
+        if isinstance(node, ast.Name):
+            return self._fields.get(node.id, "")
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            return str(node.slice.value)
+        if isinstance(node, ast.BoolOp):
+            return self._field(node.values[0])
+        if not isinstance(node, ast.Call):
+            return ""
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+            known, name = self._value(node.args[0])
+            return str(name) if known else ""
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _SAME_TEXT:
+            return self._field(node.func.value)
+        if isinstance(node.func, ast.Name) and node.func.id in (
+            "str",
+            "float",
+            "int",
+            "set",
+            "sorted",
+            "list",
+            "abs",
+        ):
+            return self._field(node.args[0]) if node.args else ""
+        return ""
+
+    def hints(self) -> Hints:
+        """Everything together."""
+        pairs: list[tuple[str, Json]] = []
+        parts: list[tuple[str, str]] = []
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Compare):
+                self._compare(node, pairs, parts)
+            elif isinstance(node, ast.Call):
+                parts += self._text_test(node)
+            elif isinstance(node, ast.Dict):
+                pairs += [(str(k.value), v) for k, v in self._entries(node)]
+        values = list(self._values())
+        numbers = [float(v) for v in values if _is_number(v)]
+        return Hints(_once(pairs), _once(parts), values, frozenset(self._states()), numbers)
+
+    def _entries(self, node: ast.Dict) -> Iterator[tuple[ast.Constant, Json]]:
+        for key, value in zip(node.keys, node.values, strict=True):
+            known, found = self._value(value)
+            if isinstance(key, ast.Constant) and known:
+                yield key, found
+
+    def _compare(
+        self, node: ast.Compare, pairs: list[tuple[str, Json]], parts: list[tuple[str, str]]
+    ) -> None:
+        left = node.left
+        for op, right in zip(node.ops, node.comparators, strict=True):
+            if isinstance(op, ast.Eq | ast.Is):
+                pairs += [*self._equal(left, right), *self._equal(right, left)]
+            elif isinstance(op, ast.In):
+                parts += [(self._field(right), text) for text in self._all(left) if isinstance(text, str)]
+                known, choices = self._value(right)
+                if known and isinstance(choices, list) and (name := self._field(left)):
+                    pairs += [(name, choice) for choice in choices]
+            elif isinstance(op, ast.GtE | ast.LtE) and (name := self._field(left)):
+                pairs += [(name, value) for value in self._all(right) if _is_number(value)]
+            left = right
+
+    def _equal(self, left: ast.expr, right: ast.expr) -> list[tuple[str, Json]]:
+        name = self._field(left)
+        return [(name, value) for value in self._all(right)] if name else []
+
+    def _all(self, node: ast.expr) -> list[Json]:
+        """The values that a node may stand for: one, or those its loop goes through."""
+        if isinstance(node, ast.Name) and node.id in self._loops:
+            return self._loops[node.id]
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in _SAME_TEXT
+        ):
+            return self._all(node.func.value)
+        known, value = self._value(node)
+        return [value] if known else []
+
+    def _text_test(self, node: ast.Call) -> list[tuple[str, str]]:
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in _TEXT_TESTS or not node.args:
+            return []
+        name = self._field(node.func.value)
+        return [(name, value) for value in self._all(node.args[0]) if isinstance(value, str)]
+
+    def _values(self) -> Iterator[Json]:
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str | int | float):
+                yield node.value
+            elif isinstance(node, ast.List | ast.Dict | ast.BinOp | ast.Set | ast.Tuple):
+                known, value = self._value(node)
+                if known:
+                    yield value
+
+    def _states(self) -> Iterator[str]:
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Subscript) and _is_final(node.value):
+                yield from _text(node.slice)
+            elif (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr == "get"
+                and _is_final(node.func.value)
+                and node.args
+            ):
+                yield from _text(node.args[0])
+
+
+def _is_final(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "final_state"
+
+
+def _text(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _once(found: list) -> list:
+    seen: dict[str, tuple] = {}
+    for pair in found:
+        seen.setdefault(json.dumps(pair, sort_keys=True, default=str), pair)
+    return list(seen.values())

@@ -1,0 +1,352 @@
+"""Calls that may bring a check about: every tool that writes, with arguments out of hints, state and task.
+
+For one check that does not hold yet, the arguments of each tool get candidates with a cost each: values that
+the check compares a field of that name with are cheapest, those of checks that speak of the same things come
+next, then what the record has already, then whatever the state holds. The cheapest combinations are proposed
+first. Nothing is called here (`search` does), and what comes out is a guess each.
+"""
+
+import heapq
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from envscaler.record import canonical
+from envscaler.schema import Call, Check, Json, Skeleton, Tool
+from envscaler.world.change import State, records
+from envscaler.world.hints import Hints, hints_of, quoted
+from envscaler.world.trying import is_id
+
+MOST_VALUES = 7
+"""Candidates of one argument that are combined."""
+MOST_GROUPS = 24
+"""Groups of records of one table that are tried."""
+MOST_OF_A_GROUP = 12
+"""Records of a group."""
+_PREFIXES = re.compile(r"^(new|updated?|target|final|requested|input|desired)_")
+_OMITTED: Any = object()
+_KEPT: Any = object()
+_HERE: Any = object()
+_DULL = frozenset({"id", "ids", "of", "for", "the", "is", "by"})
+Costed = tuple[float, Json]
+
+
+def tokens(name: str) -> frozenset[str]:
+    """The words of a name, in the singular and without those that say nothing."""
+    words = re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
+    return frozenset(word.removesuffix("s") for word in words if word not in _DULL)
+
+
+def distance(argument: str, name: str) -> float | None:
+    """How far an argument's name is from a field's: 0 for the same, None where they have nothing in common."""
+    one, other = _PREFIXES.sub("", argument.lower()), name.lower()
+    if one == other:
+        return 0.0
+    if is_id(one) != is_id(other):
+        return None
+    mine, theirs = tokens(one), tokens(other)
+    if not mine & theirs:
+        return None
+    return 0.2 if mine == theirs else 0.4 if mine <= theirs or theirs <= mine else 0.9
+
+
+class Proposer:
+    """Proposes calls for the checks of one scenario."""
+
+    def __init__(self, skeleton: Skeleton, checks: Sequence[Check], task: str, initial: State) -> None:
+        self.hints = [hints_of(check) for check in checks]
+        self._tools = [tool for tool in skeleton.tools if tool.mutates]
+        self._initial_keys = {key for _, key in _keys(initial)}
+        self._task, self._quoted = task, quoted(task)
+        self._near = [[self._apart(i, j) for j in range(len(checks))] for i in range(len(checks))]
+
+    def _apart(self, one: int, other: int) -> float:
+        """How little two checks have to do with each other, from 0."""
+        if one == other:
+            return 0.0
+        mine, theirs = self.hints[one], self.hints[other]
+        shared = {canonical(p) for p in mine.pairs} & {canonical(p) for p in theirs.pairs}
+        ids = mine.texts & theirs.texts & self._initial_keys
+        return 0.25 + 1.0 / (1 + len(shared) + len(ids)) * 0.5 + min(0.5, 0.03 * abs(one - other))
+
+    def propose(self, state: State, focus: int, most: int) -> Iterator[Call]:
+        """Calls that may bring the check of that number about, the likeliest of each tool first.
+
+        Args:
+            state: where the calls would be made.
+            focus: number of the check.
+            most: calls of one tool at most.
+        """
+        hints = self.hints[focus]
+        subject = frozenset().union(*map(tokens, [*hints.states, *(name for name, _ in hints.pairs)]))
+        for tool in self._tools:
+            of_tool = tokens(tool.name).union(*map(tokens, tool.parameters.get("properties") or {}))
+            yield from self._calls(tool, state, focus, most if of_tool & subject else most // 4)
+
+    def _calls(self, tool: Tool, state: State, focus: int, most: int) -> Iterator[Call]:
+        required = set(tool.parameters.get("required") or [])
+        properties: dict[str, Any] = tool.parameters.get("properties") or {}
+        choices = [
+            self._choices(name, schema, state, focus, needed=name in required)
+            for name, schema in properties.items()
+        ]
+        if not all(choices):
+            return
+        for picked in cheapest(choices, most):
+            arguments = dict(zip(properties, picked, strict=True))
+            yield Call(tool=tool.name, arguments=_settled(arguments, state))
+
+    def spread(self, state: State, focus: int, most: int) -> Iterator[list[Call]]:
+        """The same call for each record of a group: checks often ask of every record of a kind at once."""
+        for tool in self._tools:
+            properties: dict[str, Any] = tool.parameters.get("properties") or {}
+            required = set(tool.parameters.get("required") or [])
+            which = next((n for n in properties if is_id(n) and _tables_of(n, state)), None)
+            if which is None:
+                continue
+            choices = [
+                [(0.0, _HERE)] if n == which else self._choices(n, s, state, focus, needed=n in required)
+                for n, s in properties.items()
+            ]
+            groups = [g for table in _tables_of(which, state) for g in _groups(state, table)]
+            for picked in cheapest(choices, most) if all(choices) else ():
+                given = dict(zip(properties, picked, strict=True))
+                for group in groups:
+                    yield [
+                        Call(tool=tool.name, arguments=_settled({**given, which: key}, state))
+                        for key in group
+                    ]
+
+    def reads(self, skeleton: Skeleton, state: State, most: int) -> Iterator[Call]:
+        """Calls of the tools that only read, with arguments out of the state."""
+        for tool in skeleton.tools:
+            if not tool.mutates and self.hints:
+                yield from self._calls(tool, state, len(self.hints) - 1, most)
+
+    # Candidates
+
+    def _choices(self, name: str, schema: Any, state: State, focus: int, *, needed: bool) -> list[Costed]:
+        kind = _kind(schema)
+        found = [*self._hinted(name, kind, focus), *self._from_state(name, state, focus)]
+        if kind == "boolean":
+            found += [(1.0, True), (1.1, False)]
+        found += [(0.8, value) for value in (schema or {}).get("enum") or []]
+        if kind in ("object", "array"):
+            found += self._composed(name, schema, state, focus)
+        found += [(1.3, value) for value in self.hints[focus].values if _fits(value, kind)]
+        found += [(1.6, text) for text in self._quoted if kind in ("string", "any")]
+        found.append((0.45, _KEPT))
+        if not needed:
+            found.append((0.35, _OMITTED))
+        elif len(found) < 3:
+            found += [(3.0, value) for value in _FALLBACK.get(kind, ["x"])]
+        return _best([pair for pair in found if pair[1] in (_KEPT, _OMITTED) or _fits(pair[1], kind)])
+
+    def _hinted(self, name: str, kind: str, focus: int) -> Iterator[Costed]:
+        for number, hints in enumerate(self.hints):
+            apart = self._near[focus][number]
+            for field, value in hints.pairs:
+                if (far := distance(name, field)) is not None:
+                    yield apart + far, value
+            if kind not in ("string", "any"):
+                continue
+            wanted: dict[str, list[str]] = {}
+            for field, text in hints.parts:
+                wanted.setdefault(field, []).append(text)
+            for field, texts in wanted.items():
+                far = distance(name, field) if field else 0.7
+                if far is not None and not is_id(name):
+                    yield apart + far + 0.1, ". ".join(dict.fromkeys(texts))
+                    yield apart + far + 0.2, _Appended(" ".join(dict.fromkeys(texts)))
+
+    def _from_state(self, name: str, state: State, focus: int) -> Iterator[Costed]:
+        """Keys of tables that an id may mean, and values that stand in fields of that name."""
+        hints = self.hints[focus]
+        rank = itertools.count()
+        for table, key in _keys(state):
+            if not is_id(name) and not tokens(name) & tokens(table):
+                continue
+            akin = bool(tokens(name) & tokens(table)) or name in ("_id", "id")
+            cost = 0.0 if akin else 0.5
+            if key in hints.texts:
+                yield cost + 0.05, key
+            elif key not in self._initial_keys:
+                yield cost + 0.5, key
+            elif (near := self._matches(records(state[table]) or {}, key, hints)) > 0:
+                yield cost + 0.5 / near, key
+            elif any(key in other.texts for other in self.hints):
+                yield cost + 0.7 + 0.01 * next(rank), key
+            elif akin:
+                yield cost + (0.9 if key in self._task else 1.4) + 0.02 * next(rank), key
+        for value in _values_of(state, name)[:4]:
+            yield 2.0, value
+
+    def _matches(self, table: dict[str, Json], key: str, hints: Hints) -> int:
+        record = table.get(key)
+        if not isinstance(record, dict):
+            return 0
+        return sum(name in record and record[name] == value for name, value in hints.pairs)
+
+    def _composed(self, name: str, schema: Any, state: State, focus: int) -> Iterator[Costed]:
+        """Objects out of pairs, and lists out of values, that the check and its neighbours name."""
+        hints = self.hints[focus]
+        near = sorted(range(len(self.hints)), key=lambda j: self._near[focus][j])
+        if _kind(schema) == "object":
+            own = {field: value for field, value in hints.pairs if value is not None}
+            yield 0.3, own
+            for field, value in own.items():
+                yield 0.5, {field: value}
+            wide = dict(own)
+            for number in near[1:6]:
+                if self.hints[number].texts & hints.texts:
+                    wide |= {f: v for f, v in self.hints[number].pairs if f not in wide and v is not None}
+            yield 0.4, wide
+            if parts := (schema or {}).get("properties"):
+                needed = (schema or {}).get("required") or []
+                inner = {
+                    k: self._choices(k, s, state, focus, needed=k in needed)[:1] for k, s in parts.items()
+                }
+                yield 0.2, {k: c[0][1] for k, c in inner.items() if c and c[0][1] not in (_OMITTED, _KEPT)}
+            return
+        keys = {key for _, key in _keys(state)}
+        ids = [value for value in hints.values if isinstance(value, str) and value in keys]
+        if ids:
+            yield 0.4, list(dict.fromkeys(ids))
+            yield from ((0.6, [one]) for one in dict.fromkeys(ids))
+        pairs = [value for field, value in hints.pairs if distance(name.removesuffix("s"), field) is not None]
+        yield from ((0.3, [value]) for value in pairs if not isinstance(value, list))
+        yield 2.0, []
+
+
+class _Appended(str):
+    """A text to be put after what a field holds already."""
+
+
+_FALLBACK: dict[str, list[Json]] = {
+    "string": ["X-1", "2025-01-01", "2025-01-01T10:00:00"],
+    "integer": [1, 0, 2],
+    "number": [1, 0, 2],
+    "any": ["X-1", 1],
+    "array": [[]],
+    "object": [{}],
+}
+
+
+def cheapest(choices: Sequence[Sequence[Costed]], most: int) -> Iterator[list[Json]]:
+    """Combinations of one candidate each, in the order of their summed cost."""
+    begin = (0,) * len(choices)
+    queue = [(sum(c[0][0] for c in choices), begin)]
+    seen = {begin}
+    for _ in range(most):
+        if not queue:
+            return
+        _, places = heapq.heappop(queue)
+        yield [c[p][1] for c, p in zip(choices, places, strict=True)]
+        for which, place in enumerate(places):
+            after = (*places[:which], place + 1, *places[which + 1 :])
+            if place + 1 < len(choices[which]) and after not in seen:
+                seen.add(after)
+                heapq.heappush(queue, (sum(c[p][0] for c, p in zip(choices, after, strict=True)), after))
+
+
+def _best(found: list[Costed]) -> list[Costed]:
+    """The cheapest candidates, each value once."""
+    least: dict[str, Costed] = {}
+    for cost, value in sorted(found, key=lambda pair: pair[0]):
+        name = (
+            "kept"
+            if value is _KEPT
+            else "omitted"
+            if value is _OMITTED
+            else f"{type(value)}{canonical(value)}"
+        )
+        least.setdefault(name, (cost, value))
+    return list(least.values())[:MOST_VALUES]
+
+
+def _settled(arguments: dict[str, Json], state: State) -> dict[str, Json]:
+    """The arguments with what a field is to keep looked up in the record that the other arguments name."""
+    named = [value for value in arguments.values() if isinstance(value, str)]
+    record: dict[str, Json] = {}
+    for _, table in _tables(state):
+        for key in named:
+            if isinstance(table.get(key), dict):
+                record = {**table[key], **record}
+    settled: dict[str, Json] = {}
+    for name, value in arguments.items():
+        plain = _PREFIXES.sub("", name)
+        if value is _KEPT:
+            if plain in record:
+                settled[name] = record[plain]
+        elif isinstance(value, _Appended):
+            settled[name] = f"{record.get(plain) or ''}{value}"
+        elif value is not _OMITTED:
+            settled[name] = value
+    return settled
+
+
+def _tables(state: State) -> Iterator[tuple[str, dict[str, Json]]]:
+    return ((name, value) for name, value in state.items() if isinstance(value, dict))
+
+
+def _keys(state: State) -> Iterator[tuple[str, str]]:
+    return ((name, key) for name, table in _tables(state) for key in table)
+
+
+def _tables_of(name: str, state: State) -> list[str]:
+    """Tables that an id may mean."""
+    return [table for table, _ in _tables(state) if tokens(name) & tokens(table)]
+
+
+def _groups(state: State, table: str) -> list[list[str]]:
+    """Keys of a table that belong together: all of them, and those with one value in a field, a joined one too."""
+    found: dict[tuple[str, ...], None] = {}
+    rows = {k: r for k, r in (records(state[table]) or {}).items() if isinstance(r, dict)}
+    by_value: dict[tuple[str, str], list[str]] = {}
+    for key, row in rows.items():
+        for name, value in [*row.items(), *_joined(state, row)]:
+            if isinstance(value, str | bool | int):
+                by_value.setdefault((name, canonical(value)), []).append(key)
+    for group in [list(rows), *by_value.values()]:
+        if 1 < len(group) <= MOST_OF_A_GROUP:
+            found.setdefault(tuple(group))
+    return [list(group) for group in found][:MOST_GROUPS]
+
+
+def _joined(state: State, row: dict[str, Json]) -> Iterator[tuple[str, Json]]:
+    for name, value in row.items():
+        if is_id(name) and isinstance(value, str):
+            for other, table in _tables(state):
+                if tokens(name) & tokens(other) and isinstance(table.get(value), dict):
+                    yield from ((f"{name}.{field}", v) for field, v in table[value].items())
+
+
+def _values_of(state: State, name: str) -> list[Json]:
+    plain, found = _PREFIXES.sub("", name), dict[str, Json]()
+    for _, table in _tables(state):
+        for record in table.values():
+            if isinstance(record, dict) and plain in record:
+                found.setdefault(canonical(record[plain]), record[plain])
+    return list(found.values())
+
+
+def _kind(schema: Any) -> str:
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    if isinstance(kind, list):
+        kind = next((k for k in kind if k != "null"), None)
+    if kind is None and isinstance(schema, dict) and schema.get("anyOf"):
+        kinds = {_kind(part) for part in schema["anyOf"]} - {"null"}
+        kind = kinds.pop() if len(kinds) == 1 else None
+    return kind if kind in ("string", "integer", "number", "boolean", "array", "object") else "any"
+
+
+def _fits(value: Json, kind: str) -> bool:
+    if kind == "any":
+        return True
+    if kind == "boolean" or isinstance(value, bool):
+        return kind == "boolean" and isinstance(value, bool)
+    if kind == "integer":
+        return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    kinds: dict[str, Any] = {"string": str, "number": int | float, "array": list, "object": dict}
+    return isinstance(value, kinds[kind])
