@@ -32,7 +32,7 @@ from envscaler.world.witness import play, succeeded
 
 BUDGET = 20_000
 """Tool calls that a search may try."""
-_EACH = (24, 60)
+_EACH = (24, 60, 150)
 """Calls of one tool for one check: at first, and where that led nowhere."""
 _SPREADS = 400
 """Calls to every record of a group that are tried where single calls lead nowhere."""
@@ -142,6 +142,7 @@ class _Child:
     calls: list[Call]
     state: State
     changed: frozenset[str]
+    records: frozenset[str] = frozenset()
     passed: Passed = ()
 
 
@@ -276,22 +277,22 @@ class _Search:
         self._environment.reset()
         first = self._way([], self._grade([self._initial], range(len(self._checks)))[0])
         self._note(first.state, first.passed)
-        ways, most = [first], _EACH[0]
+        return self._solved(first.passed) or any(self._from(first, most) for most in _EACH)
+
+    def _from(self, first: _Way, most: int) -> bool:
+        """The best way first, until one solves the scenario or none is left."""
+        ways, been = [first], set[str]()
         while ways and self._left > 0:
             way = heapq.heappop(ways)
             further = self._advance(way, most)
             if self._solved(further.passed):
                 self._witness = further.calls
                 return True
-            if further is not way:
-                heapq.heappush(ways, further)
-                continue
-            more = self._detours(way)
-            for other in more:
-                heapq.heappush(ways, other)
+            for other in [further] if further is not way else self._detours(way):
+                if (name := canonical(other.state)) not in been:
+                    been.add(name)
+                    heapq.heappush(ways, other)
             ways = heapq.nsmallest(_OPEN * 2, ways)
-            if not ways and most != _EACH[1]:
-                most, ways = _EACH[1], [first]
         return False
 
     def _way(self, calls: list[Call], passed: Passed) -> _Way:
@@ -336,7 +337,7 @@ class _Search:
             if any(fault["kind"] != "raised" for fault in self._environment.faults):
                 self._hung.add(call.tool)
             if diff and succeeded(reply):
-                found.setdefault(canonical(diff), _Child([call], state, _tables(diff)))
+                found.setdefault(canonical(diff), _Child([call], state, _tables(diff), _records(diff)))
         return list(found.values())
 
     def _gain(self, way: _Way, child: _Child) -> float:
@@ -355,11 +356,15 @@ class _Search:
             best = max(better, key=lambda child: (self._gain(way, child), -len(child.calls)))
             return [self._follow(way, best)]
         near = self._nearness(way.state, way.passed)
-        told = sorted(
-            ((self._nearness(child.state, way.passed) - near, n) for n, child in enumerate(self._rest)),
-            key=lambda pair: (-pair[0], pair[1]),
-        )
-        return [self._follow(way, self._rest[n]) for gain, n in told[:_OPEN] if gain > 0]
+        failing = [h for h, one in zip(self._proposer.hints, way.passed, strict=False) if one is not True]
+        wanted = frozenset[str]().union(*(hints.texts for hints in failing))
+        # What comes nearer goes first; then what touches a record that a failing check names, as a step on the way.
+        told = [
+            (near - self._nearness(child.state, way.passed), -len(child.records & wanted), place)
+            for place, child in enumerate(self._rest)
+        ]
+        promising = [place for nearer, touching, place in sorted(told) if nearer < 0 or touching < 0]
+        return [self._follow(way, self._rest[place]) for place in promising[:_OPEN]]
 
     def _follow(self, way: _Way, child: _Child) -> _Way:
         self._environment.restore(way.moment)
@@ -425,6 +430,10 @@ def _met(hints: Hints, state: State) -> float:
 
 def _tables(diff: Diff) -> frozenset[str]:
     return frozenset(unescaped(where.partition("/")[0]) for where in diff)
+
+
+def _records(diff: Diff) -> frozenset[str]:
+    return frozenset(unescaped(where.partition("/")[2]) for where in diff)
 
 
 def touched_by(initial: State, final: State) -> list[str]:

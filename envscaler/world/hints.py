@@ -16,6 +16,8 @@ from envscaler.error import SourceError
 from envscaler.schema import Check, Json
 from envscaler.world.tree import parse_tree
 
+FINAL = "final_state"
+"""What check functions call the state at the end."""
 _TEXT_TESTS = frozenset({"startswith", "endswith", "count", "find", "index"})
 _SAME_TEXT = frozenset({"lower", "upper", "strip", "casefold", "title", "rstrip", "lstrip"})
 
@@ -25,15 +27,15 @@ class Hints:
     """What one check mentions."""
 
     pairs: list[tuple[str, Json]] = field(default_factory=list)
-    """Fields with the value they are compared with, in source order."""
+    """Fields with the value they are compared with, `!=` too: what is unequal mostly means `return False`."""
     parts: list[tuple[str, str]] = field(default_factory=list)
     """Fields with a text that is looked for in them."""
     values: list[Json] = field(default_factory=list)
     """All values it names, field names and texts of its own messages among them."""
     states: frozenset[str] = frozenset()
     """Names it takes out of the final state: `final_state["loans"]`, `final_state.get("loans")`."""
-    numbers: list[float] = field(default_factory=list)
-    """Numbers it names or computes out of numbers."""
+    keys: list[tuple[str, str]] = field(default_factory=list)
+    """Tables with a key that it looks up in them."""
 
     @property
     def texts(self) -> frozenset[str]:
@@ -64,6 +66,7 @@ class _Reader:
         self._named: dict[str, Json] = {}
         self._fields: dict[str, str] = {}
         self._loops: dict[str, list[Json]] = {}
+        self._tables: dict[str, str] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -81,6 +84,8 @@ class _Reader:
         known, found = self._value(value)
         if known:
             self._named.setdefault(target.id, found)
+        elif table := self._table(value):
+            self._tables.setdefault(target.id, table)
         elif name := self._field(value):
             self._fields.setdefault(target.id, name)
 
@@ -130,7 +135,7 @@ class _Reader:
         if isinstance(node, ast.Name):
             return self._fields.get(node.id, "")
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            return str(node.slice.value)
+            return node.slice.value if isinstance(node.slice.value, str) else self._field(node.value)
         if isinstance(node, ast.BoolOp):
             return self._field(node.values[0])
         if not isinstance(node, ast.Call):
@@ -164,8 +169,7 @@ class _Reader:
             elif isinstance(node, ast.Dict):
                 pairs += [(str(k.value), v) for k, v in self._entries(node)]
         values = list(self._values())
-        numbers = [float(v) for v in values if _is_number(v)]
-        return Hints(_once(pairs), _once(parts), values, frozenset(self._states()), numbers)
+        return Hints(_once(pairs), _once(parts), values, frozenset(self._states()), _once(self._keys()))
 
     def _entries(self, node: ast.Dict) -> Iterator[tuple[ast.Constant, Json]]:
         for key, value in zip(node.keys, node.values, strict=True):
@@ -178,9 +182,10 @@ class _Reader:
     ) -> None:
         left = node.left
         for op, right in zip(node.ops, node.comparators, strict=True):
-            if isinstance(op, ast.Eq | ast.Is):
-                pairs += [*self._equal(left, right), *self._equal(right, left)]
-            elif isinstance(op, ast.In):
+            if isinstance(op, ast.Eq | ast.Is | ast.NotEq):
+                self._equal(left, right, pairs, parts)
+                self._equal(right, left, pairs, parts)
+            elif isinstance(op, ast.In | ast.NotIn):
                 parts += [(self._field(right), text) for text in self._all(left) if isinstance(text, str)]
                 known, choices = self._value(right)
                 if known and isinstance(choices, list) and (name := self._field(left)):
@@ -189,9 +194,13 @@ class _Reader:
                 pairs += [(name, value) for value in self._all(right) if _is_number(value)]
             left = right
 
-    def _equal(self, left: ast.expr, right: ast.expr) -> list[tuple[str, Json]]:
-        name = self._field(left)
-        return [(name, value) for value in self._all(right)] if name else []
+    def _equal(
+        self, left: ast.expr, right: ast.expr, pairs: list[tuple[str, Json]], parts: list[tuple[str, str]]
+    ) -> None:
+        if _is_position(left):  # a part of some text: `text.split(", ")[0] == …`
+            parts += [(self._field(left), text) for text in self._all(right) if isinstance(text, str)]
+        elif name := self._field(left):
+            pairs += [(name, value) for value in self._all(right)]
 
     def _all(self, node: ast.expr) -> list[Json]:
         """The values that a node may stand for: one, or those its loop goes through."""
@@ -222,26 +231,49 @@ class _Reader:
                     yield value
 
     def _states(self) -> Iterator[str]:
+        return (key for whole, key in self._looked_up() if isinstance(whole, ast.Name) and whole.id == FINAL)
+
+    def _keys(self) -> list[tuple[str, str]]:
+        found = [(self._table(whole), key) for whole, key in self._looked_up()]
+        return [(table, key) for table, key in found if table]
+
+    def _looked_up(self) -> Iterator[tuple[ast.expr, str]]:
+        """Every `whole[key]`, `whole.get(key)` and `key in whole` with a key that is known."""
         for node in ast.walk(self._tree):
-            if isinstance(node, ast.Subscript) and _is_final(node.value):
-                yield from _text(node.slice)
-            elif (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr == "get"
-                and _is_final(node.func.value)
-                and node.args
-            ):
-                yield from _text(node.args[0])
+            whole, key = _look_up(node)
+            if whole is not None and key is not None:
+                for value in self._all(key):
+                    if isinstance(value, str):
+                        yield whole, value
+
+    def _table(self, node: ast.expr) -> str:
+        """The table of the final state that an expression is; empty where it is none."""
+        if isinstance(node, ast.Name):
+            return self._tables.get(node.id, "")
+        whole, key = _look_up(node)
+        if isinstance(whole, ast.Name) and whole.id == FINAL and key is not None:
+            known, name = self._value(key)
+            return name if known and isinstance(name, str) else ""
+        return ""
 
 
-def _is_final(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "final_state"
+def _look_up(node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
+    if isinstance(node, ast.Subscript):
+        return node.value, node.slice
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
+        return node.comparators[0], node.left
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "get"
+        and node.args
+    ):
+        return node.func.value, node.args[0]
+    return None, None
 
 
-def _text(node: ast.expr) -> Iterator[str]:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.value
+def _is_position(node: ast.expr) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), int)
 
 
 def _is_number(value: Json) -> bool:

@@ -57,6 +57,7 @@ class Proposer:
     def __init__(self, skeleton: Skeleton, checks: Sequence[Check], task: str, initial: State) -> None:
         self.hints = [hints_of(check) for check in checks]
         self._tools = [tool for tool in skeleton.tools if tool.mutates]
+        self._initial = initial
         self._initial_keys = {key for _, key in _keys(initial)}
         self._task, self._quoted = task, quoted(task)
         self._near = [[self._apart(i, j) for j in range(len(checks))] for i in range(len(checks))]
@@ -151,14 +152,24 @@ class Proposer:
                     yield apart + far, value
             if kind not in ("string", "any"):
                 continue
-            wanted: dict[str, list[str]] = {}
-            for field, text in hints.parts:
-                wanted.setdefault(field, []).append(text)
-            for field, texts in wanted.items():
+            for field, texts in self._wanted(hints).items():
                 far = distance(name, field) if field else 0.7
-                if far is not None and not is_id(name):
-                    yield apart + far + 0.1, ". ".join(dict.fromkeys(texts))
-                    yield apart + far + 0.2, _Appended(" ".join(dict.fromkeys(texts)))
+                if far is None or is_id(name):
+                    continue
+                yield apart + far + 0.1, ". ".join(texts)
+                yield apart + far + 0.2, _Appended(" ".join(texts))
+                after = self._wanted(self.hints[number + 1]) if number + 1 < len(self.hints) else {}
+                for more in after.values():
+                    # What two checks in a row look for may be parts of one text.
+                    yield apart + far + 0.3, ", ".join([*texts, *more])
+                    yield apart + far + 0.4, ". ".join([*texts, *more])
+
+    def _wanted(self, hints: Hints) -> dict[str, list[str]]:
+        wanted: dict[str, list[str]] = {}
+        for field, text in hints.parts:
+            if field not in self._initial and text not in wanted.setdefault(field, []):
+                wanted[field].append(text)
+        return wanted
 
     def _from_state(self, name: str, state: State, focus: int) -> Iterator[Costed]:
         """Keys of tables that an id may mean, and values that stand in fields of that name."""
@@ -171,10 +182,10 @@ class Proposer:
             cost = 0.0 if akin else 0.5
             if key in hints.texts:
                 yield cost + 0.05, key
+            elif (near := self._matches(records(state[table]) or {}, key, hints)) > 0:
+                yield cost + (0.5 if key in self._initial_keys else 0.3) / near, key
             elif key not in self._initial_keys:
                 yield cost + 0.5, key
-            elif (near := self._matches(records(state[table]) or {}, key, hints)) > 0:
-                yield cost + 0.5 / near, key
             elif any(key in other.texts for other in self.hints):
                 yield cost + 0.7 + 0.01 * next(rank), key
             elif akin:
