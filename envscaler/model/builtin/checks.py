@@ -7,7 +7,7 @@ and is False on a state where nothing was done. This module knows no domain and 
 from collections.abc import Sequence
 from typing import Any
 
-from envscaler.model.builtin.pattern import Added, Changed, Outcome
+from envscaler.model.builtin.pattern import Added, Changed, Outcome, State
 
 _SAME = """\
     def same(value, wanted):
@@ -83,6 +83,17 @@ def touched(outcomes: Sequence[Outcome]) -> frozenset[str]:
         ids |= set(outcome.also)
         ids |= {v for name, v in outcome.fields.items() if name.endswith("_id") and isinstance(v, str)}
     return frozenset(ids)
+
+
+def brought_about(outcomes: Sequence[Outcome], state: State) -> State:
+    """The state in which what is demanded is so, as far as the demands tell."""
+    after = {**state}
+    for number, outcome in enumerate(outcomes):
+        rows, new = dict(after[outcome.table]), isinstance(outcome, Added)
+        key = f"new-{number}" if isinstance(outcome, Added) else outcome.key
+        sample = next(iter(rows.values()), {}) if new else rows[key]
+        after[outcome.table] = {**rows, key: {**sample, **outcome.fields}}
+    return after
 
 
 def _literal(value: Any) -> str:

@@ -13,7 +13,14 @@ from typing import Any
 from envscaler.error import NothingFits
 from envscaler.model.builtin.author import fenced
 from envscaler.model.builtin.build import World
-from envscaler.model.builtin.checks import check_source, guard_item, guard_source, may_change, touched
+from envscaler.model.builtin.checks import (
+    brought_about,
+    check_source,
+    guard_item,
+    guard_source,
+    may_change,
+    touched,
+)
 from envscaler.model.builtin.domain import draw_wording
 from envscaler.model.builtin.pattern import Added, Goal, Outcome, Rng, State, pick, shuffled
 from envscaler.model.builtin.phrase import Slots
@@ -123,6 +130,8 @@ def _draw(world: World, given: State, rng: Rng) -> list[Drawn]:
         one = _try(goal, given, rng)
         if one is None or touched(one[2]) & used:
             continue
+        if not _in_any_order([*drawn, one], given):
+            continue
         drawn.append(one)
         used |= touched(one[2])
         if len(drawn) >= 3 and _enough(world, drawn):
@@ -130,6 +139,19 @@ def _draw(world: World, given: State, rng: Rng) -> list[Drawn]:
         if len(drawn) == MOST_GOALS:
             break
     return []
+
+
+def _in_any_order(drawn: list[Drawn], given: State) -> bool:
+    """Whether each sub-task asks for the same when the others have been done before it."""
+    for one in drawn:
+        others = [outcome for other in drawn if other is not one for outcome in other[2]]
+        goal, slots, wanted = one
+        try:
+            if others and goal.outcome(slots, brought_about(others, given)) != wanted:
+                return False
+        except LookupError:
+            return False
+    return True
 
 
 def _try(goal: Goal, given: State, rng: Rng) -> Drawn | None:
