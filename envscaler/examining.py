@@ -1,0 +1,252 @@
+"""Examining one environment or one scenario of anybody's: what was tried, what it showed, as a record.
+
+`examine_environment` asks the referee and the lint of tool schemas; `examine_scenario` grades states that nobody
+brought about, looks for faults in the checks and in the initial state, looks for a witness where it is told to,
+and makes the certificate. Many at once, resumed and summed up, are `certifying`'s business. Nothing is repaired.
+"""
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from envscaler.error import EnvironmentLost, SourceError
+from envscaler.examined import EnvironmentReport, Paid, ScenarioReport, Searched
+from envscaler.schema import Call, Finding, Json, Outcome, Scenario, Skeleton
+from envscaler.search import Search, search_witness
+from envscaler.world.arguments import ArgumentsOf
+from envscaler.world.certificate import certify, garbage, wiped
+from envscaler.world.change import State
+from envscaler.world.check import BYSTANDERS, grade_all, reward
+from envscaler.world.checklist import find_faults
+from envscaler.world.environment import Environment
+from envscaler.world.fitting import misfits
+from envscaler.world.providers import MOST_DESCRIPTION, PROVIDERS, described, lint_schemas, refusals
+from envscaler.world.referee import check_environment
+from envscaler.world.sandbox import WorkerLost
+from envscaler.world.tree import parse_tree
+from envscaler.world.trying import Values, calls
+from envscaler.world.witness import succeeded
+
+IDLE = ("nothing", "wiped", "garbage")
+"""States that nobody brought about: as at reset, every table emptied, every value replaced."""
+_ROUNDS = 4
+_CHANCES = {
+    "uuid": ("uuid1", "uuid4"),
+    "datetime": ("now", "utcnow", "today"),
+    "date": ("today",),
+    "time": ("time", "time_ns"),
+    "random": (),
+    "secrets": (),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How thoroughly to look."""
+
+    seed: int = 0
+    """Of every environment and every choice."""
+    search: int = 0
+    """Tool calls that the search for a witness may try in a scenario; 0 looks for none."""
+    referee: Mapping[str, Any] | None = None
+    """Further arguments of `check_environment`."""
+
+
+# Environments
+
+
+def examine_environment(
+    skeleton: Skeleton, state: State | None = None, *, name: str = "", options: Options | None = None
+) -> EnvironmentReport:
+    """Look at one environment.
+
+    Args:
+        skeleton: the class and its tools.
+        state: a state to play in, e.g. that of a scenario; None for the class's own.
+        name: its name in the data it comes from.
+        options: how thoroughly to look.
+    """
+    chosen = options or Options()
+    found = check_environment(skeleton, state, seed=chosen.seed, **(chosen.referee or {}))
+    refused = refusals(skeleton.tools)
+    told = [described(tool) for tool in skeleton.tools]
+    by: dict[str, int] = {p: len({r.tool for r in refused if p in r.by}) for p in PROVIDERS}
+    survey = _surveyed(skeleton, state, chosen.seed)
+    return EnvironmentReport(
+        skeleton_id=skeleton.id,
+        name=name or skeleton.id,
+        title=skeleton.title,
+        class_name=skeleton.class_name,
+        tools=len(skeleton.tools),
+        parameters=sum(total for _, total in told),
+        described=sum(some for some, _ in told),
+        refused={**by, "any": len({r.tool for r in refused})},
+        long_descriptions=sum(len(tool.description) > MOST_DESCRIPTION for tool in skeleton.tools),
+        chances=chances(skeleton.source),
+        findings=[*found, *lint_schemas(skeleton.tools), *survey.findings(state is not None)],
+        replies=survey.replies,
+        aliased=survey.aliased,
+        never_succeeded=survey.never,
+    )
+
+
+def chances(source: str) -> list[str]:
+    """Calls of clocks, id makers and random numbers, e.g. `uuid.uuid4`, each once."""
+    try:
+        tree = parse_tree(source)
+    except SourceError:
+        return []
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            where = ast.unparse(node.func.value).rpartition(".")[2]
+            wanted = _CHANCES.get(where)
+            if wanted is not None and (not wanted or node.func.attr in wanted):
+                found.add(f"{where}.{node.func.attr}")
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("uuid4", "uuid1")
+        ):
+            found.add(f"uuid.{node.func.id}")
+    return sorted(found)
+
+
+@dataclass
+class _Survey:
+    """Calls with arguments that fit, watched one by one: who succeeds, and who hands out live parts."""
+
+    replies: int = 0
+    aliased: int = 0
+    never: dict[str, int] | None = None
+
+    def findings(self, has_state: bool) -> list[Finding]:
+        return [
+            Finding(
+                kind="never-succeeds",
+                severity="note",
+                where=tool,
+                message=f"{tool} refused each of {number} calls with arguments that its schema admits"
+                f"{'' if has_state else ', in the empty state of the class'}.",
+                evidence={"calls": number},
+            )
+            for tool, number in (self.never or {}).items()
+        ]
+
+
+def _surveyed(skeleton: Skeleton, state: State | None, seed: int) -> Any:
+    """The survey; empty where the class cannot be loaded, which the referee says."""
+    made = _Survey(never={})
+    tried: dict[str, list[int]] = {}
+    try:
+        with Environment(skeleton, state, seed=seed) as environment:
+            environment.reset()
+            readers = {tool.name: ArgumentsOf(tool) for tool in skeleton.tools}
+            for call in calls(skeleton, Values(environment.state), seed, _ROUNDS):
+                given, wrong = readers[call.tool].read(call.arguments)
+                count = tried.setdefault(call.tool, [0, 0])
+                count[0] += 1
+                reply = None if wrong else environment.attempt(call.tool, call.arguments)[0]
+                if wrong or environment.faults or not succeeded(reply):
+                    continue
+                count[1] += 1
+                made.replies += 1
+                made.aliased += bool(environment._live.observe(call.tool, given).get("aliases"))
+    except (SourceError, EnvironmentLost, WorkerLost):
+        return _Survey(never={})
+    made.never = {tool: number for tool, (number, done) in tried.items() if not done}
+    return made
+
+
+# Scenarios
+
+
+def examine_scenario(
+    skeleton: Skeleton,
+    scenario: Scenario,
+    *,
+    name: str = "",
+    environment: str = "",
+    recorded: Sequence[Sequence[Call]] = (),
+    options: Options | None = None,
+) -> ScenarioReport:
+    """Look at one scenario.
+
+    Args:
+        skeleton: the world it plays in.
+        scenario: initial state, task, checks, and a witness if there is one.
+        name: its name in the data it comes from.
+        environment: the environment's name there.
+        recorded: calls of recorded episodes, which may solve it.
+        options: how thoroughly to look.
+    """
+    chosen = options or Options()
+    about: dict[str, Json] = {
+        "scenario_id": scenario.id,
+        "skeleton_id": skeleton.id,
+        "name": name or scenario.id,
+        "environment": environment or skeleton.id,
+        "task": scenario.task[:400],
+        "checks": len(scenario.checks),
+    }
+    fits = misfits(skeleton, scenario.initial_state)
+    try:
+        with Environment(skeleton, scenario, seed=chosen.seed) as world:
+            initial = world.initial_state
+    except (SourceError, EnvironmentLost):
+        certificate = certify(skeleton, scenario, seed=chosen.seed)
+        return ScenarioReport(**about, findings=fits, certificate=certificate)
+    graded = grade_all(
+        scenario.checks, initial, [initial, wiped(initial), garbage(initial)], scenario.may_change
+    )
+    search = _searched(skeleton, scenario, recorded, chosen)
+    faults = find_faults(
+        scenario.checks,
+        initial,
+        graded,
+        source=skeleton.source,
+        task=scenario.task,
+        seen_true=search.seen_true if search else (),
+        states=search.states if search else 0,
+    )
+    proved = (
+        search.certificate if search and search.certificate else certify(skeleton, scenario, seed=chosen.seed)
+    )
+    return ScenarioReport(
+        **about,
+        vacuous=[o.item for o in graded[0] if o.kind == "goal" and o.passed],
+        paid={idle: _paid(outcomes) for idle, outcomes in zip(IDLE, graded, strict=True)},
+        findings=[*faults, *fits],
+        searched=_told(search) if search else None,
+        witness=search.witness if search else scenario.witness,
+        certificate=proved,
+    )
+
+
+def _searched(
+    skeleton: Skeleton, scenario: Scenario, recorded: Sequence[Sequence[Call]], options: Options
+) -> Search | None:
+    if scenario.witness or not (options.search or recorded):
+        return None
+    # With a budget of one call, only what was recorded is tried.
+    return search_witness(
+        skeleton, scenario, budget=max(1, options.search), recorded=recorded, seed=options.seed
+    )
+
+
+def _told(search: Search) -> Searched:
+    return Searched(
+        result=search.result,
+        found_by=search.found_by,
+        calls=search.calls,
+        states=search.states,
+        best=search.best,
+    )
+
+
+def _paid(outcomes: Sequence[Outcome]) -> Paid:
+    own = [o for o in outcomes if o.item != BYSTANDERS]
+    return Paid(
+        paper=reward(own, "paper"), default=reward(outcomes, "default"), strict=reward(outcomes, "strict")
+    )

@@ -1,0 +1,165 @@
+"""What is wrong with a list of checks, told in words with what shows it; for anybody's scenarios.
+
+Some of it is seen by running the checks: one that holds before anything is done (the agent is paid for nothing),
+one that raises or answers with something else than a bool. Some is read off the code: one that can only say no,
+one that never looks at the final state, one that reads a table which neither the state nor the class knows. The
+rest is a matter of how far one looked: a check that held in none of N states may still hold in another, and the
+message says how many were tried.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from envscaler.error import SourceError
+from envscaler.schema import Check, Finding, Json, Outcome, Severity
+from envscaler.world.change import State
+from envscaler.world.hints import Hints, hints_of
+from envscaler.world.tree import parse_tree
+from envscaler.world.trying import Values
+
+
+def find_faults(
+    checks: Sequence[Check],
+    initial: State,
+    graded: Sequence[Sequence[Outcome]],
+    *,
+    source: str = "",
+    task: str = "",
+    seen_true: Sequence[bool] = (),
+    states: int = 0,
+) -> list[Finding]:
+    """What is wrong with the checks of a scenario.
+
+    Args:
+        checks: the checks.
+        initial: the state at reset.
+        graded: outcomes of the checks: at reset first, then on any other states.
+        source: the class's source, which may name tables that the state does not have yet.
+        task: the task; a record that it names may well be there only at the end.
+        seen_true: for each check whether it held in any state that a search met; empty where none was made.
+        states: how many different states that search graded.
+    """
+    found: list[Finding] = []
+    known = _Known(initial, source, task)
+    for place, check in enumerate(checks):
+        answers = [row[place] for row in graded]
+        hints = hints_of(check)
+        faults = [*_answers(check, answers), *_code(check), *known.missing(check, hints, answers)]
+        if seen_true and not seen_true[place] and not any(f.severity == "error" for f in faults):
+            message = f"“{check.item}” held in none of {states:,} different states tried."
+            faults.append(_finding("never-true", "warning", check, message, states=states))
+        found += faults
+    return found
+
+
+def _finding(kind: str, severity: Severity, check: Check, message: str, **evidence: Json) -> Finding:
+    told: dict[str, Json] = {**evidence, "check": check.source}
+    return Finding(kind=kind, severity=severity, where=check.item, message=message, evidence=told)
+
+
+# By running
+
+
+def _answers(check: Check, answers: Sequence[Outcome]) -> Iterator[Finding]:
+    first = answers[0].passed if answers else None
+    if first and check.kind == "goal":
+        message = f"“{check.item}” holds before anything is done: an agent that does nothing is paid for it."
+        yield _finding("vacuous", "error", check, message)
+    broken = [answer for answer in answers if answer.passed is None]
+    if broken and len(broken) == len(answers):
+        message = f"“{check.item}” broke on every state it was asked about: it {broken[0].note}."
+        yield _finding("always-broken", "error", check, message, states=len(answers))
+    elif broken:
+        severity: Severity = "error" if first is None else "warning"
+        message = f"“{check.item}” broke on {len(broken)} of {len(answers)} states: it {broken[0].note}."
+        yield _finding("sometimes-broken", severity, check, message, states=len(answers))
+
+
+# By reading
+
+
+def _code(check: Check) -> Iterator[Finding]:
+    try:
+        tree = parse_tree(check.source)
+    except SourceError as error:
+        yield _finding("no-source", "error", check, f"“{check.item}” cannot be read: {error}")
+        return
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    function = next((f for f in functions if f.name == "check_func"), functions[-1] if functions else None)
+    if function is None:
+        yield _finding("no-source", "error", check, f"“{check.item}” has no check function.")
+        return
+    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    every = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    if function.args.args and function.args.args[0].arg not in names:
+        yield _finding(
+            "blind",
+            "error",
+            check,
+            f"“{check.item}” never looks at the final state, so no run can change it.",
+        )
+    elif _only(function, False):
+        yield _finding(
+            "only-false", "error", check, f"“{check.item}” can only answer no: every return is False."
+        )
+    if "initial_state" in every:
+        message = f"“{check.item}” reads initial_state, which the runtime must supply as a global."
+        yield _finding("reads-initial-state", "note", check, message)
+    if len(functions) > 1:
+        helpers = ", ".join(f.name for f in functions if f is not function)
+        yield _finding("helpers", "note", check, f"“{check.item}” brings helper functions: {helpers}.")
+
+
+def _only(function: ast.FunctionDef, value: bool) -> bool:
+    returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+    return bool(returned) and all(isinstance(v, ast.Constant) and v.value is value for v in returned)
+
+
+class _Known:
+    """What there is to read: the tables of the state and of the class, their keys, and what the task names."""
+
+    def __init__(self, initial: State, source: str, task: str) -> None:
+        self._initial, self._task = initial, task
+        self._attributes = _attributes(source) | initial.keys()
+        values = Values(initial)
+        self._texts = {*values.texts, *(key for keys in values.keys.values() for key in keys)}
+
+    def missing(self, check: Check, hints: Hints, answers: Sequence[Outcome]) -> Iterator[Finding]:
+        """Tables and records that a check reads and that are not there."""
+        holds = any(answer.passed for answer in answers)
+        if "init_config" in hints.states and "init_config" not in self._initial:
+            message = f"“{check.item}” reads init_config, which is there only where a runtime keeps it in the state."
+            yield _finding("reads-init-config", "warning", check, message)
+        tables = sorted(hints.states - self._attributes - {"init_config"})
+        if tables:
+            # Another branch may do without it, and a check that asks for a table's absence holds at once.
+            severity: Severity = "warning" if holds or hints.states & self._attributes else "error"
+            names = ", ".join(tables)
+            message = f"“{check.item}” reads {names}, which neither the initial state nor the class has."
+            yield _finding("missing-table", severity, check, message, reads=list(tables))
+        keys = sorted(
+            {
+                f"{table}/{key}"
+                for table, key in hints.keys
+                if isinstance(self._initial.get(table), dict) and self._is_absent(key)
+            }
+        )
+        if keys:
+            message = f"“{check.item}” looks up {', '.join(keys[:3])}, which is neither in the state nor in the task."
+            yield _finding("absent-record", "note", check, message, reads=list(keys))
+
+    def _is_absent(self, key: str) -> bool:
+        return key not in self._texts and key not in self._task
+
+
+def _attributes(source: str) -> frozenset[str]:
+    """Every attribute that a class's code gives to `self`, wherever it does."""
+    try:
+        tree = parse_tree(source)
+    except SourceError:
+        return frozenset()
+    return frozenset(
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    )
