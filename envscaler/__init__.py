@@ -33,8 +33,10 @@ _HOMES = {
     "world.referee": "check_environment",
     "world.certificate": "certify",
     "world.check": "grade",
-    "show.inspector": "AuditInspector RolloutViewer ScenarioViewer",
-    "show.view": "listing rollout_card",
+    "show.inspector": "AuditInspector",
+    "show.player": "EpisodePlayer",
+    "show.playground": "Playground",
+    "show.view": "listing rollout_card scenario_card",
     "figures": "draw_corpus draw_funnel draw_main_results draw_outcomes draw_theme_map draw_win_rates paper_items "
     "save_figure",
 }

@@ -1,7 +1,7 @@
 """The audit inspector where people meet it: in JupyterLab, in a browser, with mouse and keyboard.
 
 A server and a browser of their own are started for this file and ended with it; settings, kernels and records lie
-in a temporary folder. How the widget behaves in Python is `test_show_inspector`'s business.
+in a temporary folder. How the widget behaves in Python is `test_inspector`'s business.
 
 The browser must be there already: chromium of the system (Debian: `apt install chromium`; `google-chrome` does too).
 Playwright only drives it, its own download is not needed. Without one the tests are skipped.

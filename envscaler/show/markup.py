@@ -17,6 +17,8 @@ from pygments.lexers import JsonLexer, PythonLexer, TextLexer
 
 LIMIT = 20_000
 """Characters of one value that are shown; a page must stay usable when a reply is a megabyte."""
+INLINE = 300
+"""Characters of a value inside a line of text; the rest opens on a click."""
 
 # `--es-*` on the left, so that a theme's variable or the fallback is named once and used everywhere.
 STYLE = """<style>
@@ -24,7 +26,7 @@ STYLE = """<style>
 --es-key:var(--jp-mirror-editor-keyword-color,#2f8a3c);--es-str:var(--jp-mirror-editor-string-color,#c0504d);
 --es-num:var(--jp-mirror-editor-number-color,#1f8a70);--es-com:var(--jp-mirror-editor-comment-color,#6a8a8a);
 --es-def:var(--jp-mirror-editor-def-color,#3d7edb);font-size:13px;line-height:1.45;max-width:1100px;
-text-align:left}
+text-align:left;color:var(--jp-ui-font-color1,inherit);font-family:var(--jp-ui-font-family,system-ui,sans-serif)}
 .es h4{margin:10px 0 3px;font-size:13px;font-weight:600}
 .es pre{margin:0;padding:6px 8px;border:1px solid var(--es-line);border-radius:4px;overflow:auto;
 max-height:340px;font-family:var(--jp-code-font-family,monospace);font-size:12px;line-height:1.4;white-space:pre;background:none;
@@ -46,7 +48,21 @@ vertical-align:top;overflow-wrap:anywhere;background:none}
 .es .es-chip{display:inline-block;padding:0 8px;border-radius:9px;font-size:12px;font-weight:600;
 line-height:1.5;white-space:nowrap}
 .es .es-turn{border-left:3px solid var(--es-line);margin:7px 0;padding:0 0 0 9px}
-.es details>summary{cursor:pointer;color:var(--es-soft)}
+.es details>summary{cursor:pointer;color:var(--es-soft)}.es details.es-long>summary{color:inherit}
+.es pre,.es code,.es td,.es summary{unicode-bidi:isolate}
+.es .es-grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,430px),1fr));gap:0 18px}
+.es .es-grid>div{min-width:0}
+.es .es-head{display:flex;flex-wrap:wrap;gap:4px 8px;align-items:baseline;padding:2px 0 4px;
+border-bottom:1px solid var(--es-line)}
+.es .es-scroll{overflow-x:auto}
+.es table.es-lights{border-collapse:separate;border-spacing:0;font-size:12px;margin:2px 0}
+.es table.es-lights th,.es table.es-lights td{padding:1px 0;text-align:center;min-width:22px;font-weight:400;
+background:none;border:0;border-left:2px solid transparent;border-right:2px solid transparent}
+.es table.es-lights td:first-child,.es table.es-lights th:first-child{text-align:left;max-width:420px;
+padding-right:10px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.es table.es-lights .es-here{border-color:var(--jp-brand-color1,#0072b2);background:rgba(0,114,178,.10)}
+.es .es-light{display:inline-block;width:16px;height:16px;line-height:16px;border-radius:8px;font-size:11px;
+font-weight:700;text-align:center}
 </style>"""
 
 # Background and text of a chip: both fixed, so that they read alike in a light and in a dark theme.
@@ -63,9 +79,14 @@ CHIPS = {
 }
 
 
+def plain(text: str) -> str:
+    """The text without what no page can hold: NUL is shown as ␀, half a character as a question mark."""
+    return text.replace("\0", "␀").encode("utf-8", "replace").decode("utf-8")
+
+
 def escape(value: Any) -> str:
     """The text of a value, safe inside HTML and inside an attribute."""
-    return html.escape(str(value))
+    return html.escape(plain(str(value)))
 
 
 class Html(str):
@@ -88,6 +109,11 @@ def titled(title: str, body: str) -> str:
 def soft(text: Any) -> str:
     """A remark in the background."""
     return f"<span class='es-soft'>{escape(text)}</span>"
+
+
+def grid(*parts: str) -> str:
+    """Parts beside each other where there is room, else under each other."""
+    return f"<div class='es-grid'>{''.join(f'<div>{part}</div>' for part in parts)}</div>"
 
 
 def folded(summary: str, body: str) -> str:
@@ -121,7 +147,7 @@ def shorten(text: str, limit: int = LIMIT) -> str:
 
 def as_json(value: Any, indent: int | None = 1) -> str:
     """A value as JSON that people read: letters of every language as they are."""
-    return json.dumps(value, ensure_ascii=False, indent=indent, default=repr)
+    return plain(json.dumps(value, ensure_ascii=False, indent=indent, default=repr))
 
 
 def json_block(value: Any) -> str:
@@ -132,9 +158,14 @@ def json_block(value: Any) -> str:
     return f"<pre class='es-wrap'>{inner}</pre>"
 
 
-def inline_json(value: Any) -> str:
-    """A value as JSON on one line, escaped."""
-    return f"<code>{escape(shorten(as_json(value, indent=None), 300))}</code>"
+def inline_json(value: Any, sign: str = "") -> str:
+    """A value as JSON on one line, escaped; a long one opens on a click. A `sign` stands in front of it."""
+    text = as_json(value, indent=None)
+    lead = f"{sign}\N{NO-BREAK SPACE}" if sign else ""
+    if len(text) <= INLINE:
+        return f"<code>{lead}{escape(text)}</code>"
+    head = f"<code>{lead}{escape(text[:INLINE])}…</code> {soft(f'{len(text):,} characters')}"
+    return f"<details class='es-long'><summary>{head}</summary>{text_block(text)}</details>"
 
 
 def text_block(text: str) -> str:

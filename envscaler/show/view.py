@@ -23,6 +23,8 @@ from envscaler.schema import (
     read_loosely,
 )
 from envscaler.show.markup import (
+    CHIPS,
+    INLINE,
     Html,
     as_json,
     chip,
@@ -65,13 +67,18 @@ def source_html(source: str, method: str | None = None) -> str:
     return code_block(source, 1, method_span(source, method) if method else None)
 
 
+def method_text(source: str, method: str) -> str:
+    """The text of one method, decorators included; "" when it is not there."""
+    span = method_span(source, method)
+    return "\n".join(source.split("\n")[span[0] - 1 : span[1]]) if span else ""
+
+
 def method_html(source: str, method: str) -> str:
     """One method of a source, with the line numbers it has there."""
     span = method_span(source, method)
     if span is None:
-        return f"<p>{soft(f'The source has no method {method!r}.')}</p>"
-    lines = source.split("\n")[span[0] - 1 : span[1]]
-    return code_block("\n".join(lines), span[0])
+        return f"<p>{soft(f'The source has no method {shorten(method, 200)!r}.')}</p>"
+    return code_block(method_text(source, method), span[0])
 
 
 # Values and diffs
@@ -94,7 +101,7 @@ def _plain(value: Any) -> Any:
 
 
 def diff_html(diff: Mapping[str, Any]) -> str:
-    """What changed, one line a record or field: where, before in red, after in green."""
+    """What changed, one line a record or field: where, − before in orange, + after in green."""
     if not diff:
         return f"<p>{soft('Nothing changed.')}</p>"
     rows = [row for path, change in diff.items() for row in _diff_rows(path, change)]
@@ -102,7 +109,7 @@ def diff_html(diff: Mapping[str, Any]) -> str:
 
 
 def _diff_rows(path: str, change: Any) -> list[tuple[str, str, str]]:
-    where = f"<code>{escape(path)}</code>"
+    where = f"<code>{escape(shorten(path, INLINE))}</code>"
     if not isinstance(change, Mapping) or not set(change) <= {"added", "removed", "changed"}:
         return [(where, "", inline_json(change))]
     rows = []
@@ -124,30 +131,51 @@ def _changed_rows(path: str, changed: Any) -> list[tuple[str, str, str]]:
     for where, pair in pairs.items():
         both = isinstance(pair, list | tuple) and len(pair) == 2
         old, new = (_coloured(pair[0], "del"), _coloured(pair[1], "add")) if both else ("", inline_json(pair))
-        rows.append((f"<code>{escape(where)}</code>", old, new))
+        rows.append((f"<code>{escape(shorten(where, INLINE))}</code>", old, new))
     return rows
 
 
 def _coloured(value: Any, kind: str) -> str:
-    return f"<span class='es-{kind}'>{inline_json(value)}</span>"
+    # The sign says what the colour says, for those who cannot tell the two apart.
+    return f"<div class='es-{kind}'>{inline_json(value, {'add': '+', 'del': '−'}[kind])}</div>"
+
+
+def state_html(state: Mapping[str, Any]) -> str:
+    """A state: values on a line each, tables folded under their number of records."""
+    lines = []
+    for name, value in state.items():
+        if isinstance(value, dict | list) and value:
+            count = f"{len(value):,} record{'s' * (len(value) != 1)}"
+            lines.append(folded(f"{shorten(name, 120)}: {count}", json_block(value)))
+        else:
+            lines.append(f"<div><code>{escape(shorten(name, 120))}</code>: {inline_json(value)}</div>")
+    return "".join(lines) or f"<p>{soft('The state is empty.')}</p>"
 
 
 # Audits
 
 
 def probe_html(probe: Probe) -> str:
-    """One probe: the call, the reply, what changed, the verdict and its reason."""
-    head = (
-        f"<code><b>{escape(probe.tool)}</b></code> {chip(probe.intent)} {chip(probe.verdict, probe.verdict)} "
-        f"{escape(probe.reason)}"
-    )
+    """One probe: the call, the verdict and its reason, arguments, reply, what changed."""
+    tool = f"<code><b>{escape(shorten(probe.tool, 200))}</b></code>"
+    chips = f"{chip(probe.intent)} {chip(probe.verdict, probe.verdict)}"
     parts = (
-        f"<div>{head}</div>",
+        f"<div class='es-head'>{tool} {chips} {_long_text(probe.reason)}</div>",
         titled("Arguments", json_block(probe.arguments)),
-        titled("Reply", json_block(probe.reply)),
-        titled("What changed", diff_html(probe.diff)),
+        reply_html(probe.reply, probe.diff),
     )
     return "".join(parts)
+
+
+def _long_text(text: str, limit: int = 400) -> str:
+    if len(text) <= limit:
+        return f"<span>{escape(text)}</span>"
+    return f"<div>{folded(f'{text[:limit]}…', text_block(text))}</div>"
+
+
+def reply_html(reply: Any, diff: Mapping[str, Any]) -> str:
+    """What came back, and what changed."""
+    return titled("Reply", json_block(reply)) + titled("What changed", diff_html(diff))
 
 
 # Scenarios
@@ -211,7 +239,7 @@ def scenario_card(scenario: Scenario, skeleton: Skeleton | None = None) -> Html:
 
 def message_html(message: Mapping[str, Any]) -> str:
     """One message of an exchange in OpenAI form, its tool calls as code."""
-    role = str(message.get("role", "?"))
+    role = shorten(str(message.get("role", "?")), 60)
     thought = message.get("reasoning_content") or ""
     return (
         f"<div class='es-turn'>{chip(role, {'assistant': 'read', 'user': 'write'}.get(role, 'plain'))}"
@@ -242,22 +270,61 @@ def _calls_html(calls: Any) -> str:
 
 def step_html(step: Step) -> str:
     """One step: the action, what came back, what changed."""
-    parts = (
-        message_html(step.action),
-        titled("Observation", json_block(_observed(step.observation))),
-        titled("What changed", diff_html(step.diff)),
-    )
-    return "".join(parts)
+    if isinstance(step.observation, str):
+        came = message_html({"role": "user", "content": step.observation})
+    else:
+        came = "".join(titled("Reply", json_block(reply)) for reply in _observed(step.observation))
+    return f"{message_html(step.action)}{came}{titled('What changed', diff_html(step.diff))}"
 
 
-def _observed(observation: Any) -> Any:
+def _observed(observation: Any) -> list[Any]:
     # Replies travel as JSON text inside tool messages; people read the replies.
-    if not isinstance(observation, list) or not all(isinstance(message, Mapping) for message in observation):
-        return observation
-    replies = [
-        read_loosely(message["content"]) if "content" in message else message for message in observation
+    if not isinstance(observation, list):
+        return [observation]
+    return [
+        read_loosely(part["content"]) if isinstance(part, Mapping) and "content" in part else part
+        for part in observation
     ]
-    return replies[0] if len(replies) == 1 else replies
+
+
+LIGHTS = {
+    True: ("✓", "good", "holds"),
+    False: ("✗", "bad", "does not hold"),
+    None: ("?", "doubtful", "broke"),
+}
+
+
+def lights_html(steps: Sequence[Sequence[Outcome]], here: int) -> str:
+    """Every check at every step: a row a check, a column a step, the step `here` framed.
+
+    A goal that is not reached yet is no fault, so it stays grey until the last column.
+    """
+    last = len(steps) - 1
+    head = "".join(_column(str(place) if place else "start", place == here) for place in range(len(steps)))
+    rows = []
+    for number, first in enumerate(steps[0] if steps else ()):
+        cells = "".join(
+            _column(_light_of(outcomes[number], place == last), place == here, tag="td")
+            for place, outcomes in enumerate(steps)
+        )
+        name = f"{chip(first.kind, LOOKS[first.kind])} {escape(shorten(first.item, INLINE))}"
+        rows.append(f"<tr><td title='{escape(shorten(first.item, 2000))}'>{name}</td>{cells}</tr>")
+    table_of = f"<table class='es-lights'><tr><th>after step</th>{head}</tr>{''.join(rows)}</table>"
+    return f"<div class='es-scroll'>{table_of}</div>" if rows else ""
+
+
+def _column(content: str, here: bool, tag: str = "th") -> str:
+    return f"<{tag}{' class=es-here' if here else ''}>{content}</{tag}>"
+
+
+def _light_of(outcome: Outcome, last: bool) -> str:
+    sign, look, word = LIGHTS[outcome.passed]
+    if outcome.kind == "goal" and outcome.passed is False and not last:
+        sign, look, word = "–", "plain", "not reached yet"
+    _, back, front = CHIPS[look]
+    note = f": {shorten(outcome.note, INLINE)}" if outcome.note else ""
+    style = f"background:{back};color:{front}"
+    return f"<span class='es-light' style='{style}' title='{escape(word + note)}'>{sign}</span>"
 
 
 def rollout_head(rollout: Rollout) -> str:

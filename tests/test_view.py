@@ -210,8 +210,10 @@ def test_a_diff_says_where_what_and_in_which_colour() -> None:
     }
     shown = view.diff_html(diff)
     assert "loans/L-1 · due" in shown
-    assert re.search(r"es-del'><code>&quot;2026-01-04&quot;.*es-add'><code>&quot;2026-01-11&quot;", shown)
-    assert re.search(r"counter.*es-del'><code>1<.*es-add'><code>2<", shown)
+    assert re.search(
+        r"es-del'><code>−\s&quot;2026-01-04&quot;.*es-add'><code>\+\s&quot;2026-01-11&quot;", shown
+    )
+    assert re.search(r"counter.*es-del'><code>−\s1<.*es-add'><code>\+\s2<", shown)
     assert shown.count("es-add") == 3 and shown.count("es-del") == 3
     assert "Nothing changed" in view.diff_html({})
 
@@ -241,6 +243,54 @@ def test_code_keeps_every_line_and_letter() -> None:
 def test_long_values_are_cut_and_say_so() -> None:
     shown = json_block({"data": "x" * 100_000})
     assert len(shown) < 25_000 and "100,01" in shown
+
+
+def test_a_long_value_in_a_line_opens_on_a_click() -> None:
+    shown = view.diff_html({"log/1": {"added": {"text": "y" * 5000}}})
+    reader = read(view.page(shown))
+    assert (
+        "details" in reader.tags and reader.text.count("y" * 5000) == 1 and "5,012 characters" in reader.text
+    )
+    assert "details" not in read(view.page(view.diff_html({"log/1": {"added": "short"}}))).tags
+
+
+def test_what_no_page_can_hold_is_replaced() -> None:
+    page = view.page(view.probe_html(probe_of("a\0b\ud800c")), view.diff_html({"t": {"added": "\ud800\0"}}))
+    page.encode("utf-8")
+    assert "\0" not in page and "a␀b?c" in read(page).text
+
+
+def test_a_state_shows_values_and_folds_tables() -> None:
+    shown = view.state_html({"books": {"B-1": {"t": SCRIPT}}, "counter": 3, "log": [], SCRIPT: "x"})
+    reader = harmless(view.page(shown))
+    assert (
+        "books: 1 record" in reader.text and "counter: 3" in reader.text and reader.tags.count("details") == 1
+    )
+    assert "empty" in view.state_html({})
+
+
+def outcomes_of(*passed: bool | None) -> list[Outcome]:
+    kinds = ("goal", "guard", "goal")
+    return [
+        Outcome(item=f"q{i}", kind=k, passed=p, note="why")
+        for i, (k, p) in enumerate(zip(kinds, passed, strict=True))
+    ]
+
+
+def test_lights_have_a_row_a_check_and_a_column_a_step() -> None:
+    steps = [outcomes_of(False, True, None), outcomes_of(True, False, None), outcomes_of(False, True, True)]
+    reader = harmless(view.page(view.lights_html(steps, 1)))
+    assert reader.tags.count("tr") == 4 and reader.tags.count("td") == 3 * 4
+    # A goal that is not reached yet is no fault; one that is not reached at the end is.
+    assert re.sub(r"[^✓✗–?]", "", reader.text) == "–✓✗" + "✓✗✓" + "??✓"
+    assert view.lights_html(steps, 1).count("es-here") == 4
+    assert view.lights_html([], 0) == "" and view.lights_html([[]], 0) == ""
+
+
+def test_a_user_who_answers_is_shown_as_one() -> None:
+    step = Step(action={"role": "assistant", "content": "Which?"}, observation="The red one.")
+    text = read(view.page(view.step_html(step))).text
+    assert "user" in text and "The red one." in text and "Reply" not in text
 
 
 def test_unicode_is_shown_as_it_is() -> None:
