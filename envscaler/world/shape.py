@@ -113,6 +113,8 @@ class Shape:
         """The different values of each column, in the order they were met."""
         self.counts: dict[Column, int] = {}
         """How many values each column has in all."""
+        self.lists = {table for table, value in state.items() if isinstance(value, list)}
+        """Tables whose records stand in a list."""
         self.own_ids: dict[str, Path] = {}
         """The column of each table that bears the record's own key."""
         seen: dict[Column, set[tuple[type, Json]]] = {}

@@ -1,20 +1,24 @@
 """Playing a witness: the tool calls that solve a task, with values that are only known while it runs.
 
 An argument may be `{"$from": [i, path…]}`: a value out of the i-th call's reply, looked up at execution, so
-that a witness holds for generated ids too. This module executes and reports; it does not grade (`check`) or
-judge (`certificate`).
+that a witness holds for generated ids too. `Branches` goes back to any moment of a play and on from there in
+another way, in one environment. This module executes and reports; it does not grade (`check`) or judge
+(`certificate`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from envscaler.error import ParameterError
+from envscaler.error import EnvironmentLost, ParameterError
 from envscaler.record import FROM, map_references
 from envscaler.schema import Call, Json
-from envscaler.world.change import Diff, copied
-from envscaler.world.environment import Environment
+from envscaler.world.change import Diff, State, copied
+from envscaler.world.environment import Environment, Snapshot
+
+MOST_LOST = 2
+"""How often branches may lose their environment."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,11 @@ def resolve(call: Call, replies: Sequence[Json]) -> Call:
         ParameterError: a reference leads nowhere.
     """
     put = partial(follow, replies=replies)
-    return Call(tool=call.tool, arguments={k: map_references(v, put) for k, v in call.arguments.items()})
+    return _with_arguments(call, {k: map_references(v, put) for k, v in call.arguments.items()})
+
+
+def _with_arguments(call: Call, arguments: dict[str, Json]) -> Call:
+    return Call(tool=call.tool, arguments=arguments, free=call.free)
 
 
 def follow(way: Json, replies: Sequence[Json]) -> Json:
@@ -57,13 +65,37 @@ def follow(way: Json, replies: Sequence[Json]) -> Json:
     return copied(at)
 
 
-def play(environment: Environment, witness: Sequence[Call]) -> Played:
-    """Make the calls of a witness in order, whatever they reply."""
-    replies: list[Json] = []
+def renumbered(call: Call, place_of: Callable[[int], int | None]) -> Call:
+    """The call with its references to other calls counted anew.
+
+    Args:
+        call: as written.
+        place_of: where the call of a number stands now; None where it is no longer made, and then the reference
+            becomes a value that no record has.
+    """
+
+    def put(way: Json) -> Json:
+        if not isinstance(way, list) or not way or isinstance(way[0], bool) or not isinstance(way[0], int):
+            return {FROM: way}
+        place = place_of(way[0])
+        return f"missing result of call {way[0]}" if place is None else {FROM: [place, *way[1:]]}
+
+    return _with_arguments(call, {k: map_references(v, put) for k, v in call.arguments.items()})
+
+
+def play(environment: Environment, witness: Sequence[Call], known: Sequence[Json] = ()) -> Played:
+    """Make the calls of a witness in order, whatever they reply.
+
+    Args:
+        environment: where.
+        witness: the calls.
+        known: replies to calls made before, which references count from; they stay in the replies.
+    """
+    replies: list[Json] = list(known)
     calls: list[Call] = []
     diffs: list[Diff] = []
     refused: int | None = None
-    for place, written in enumerate(witness):
+    for place, written in enumerate(witness, start=len(replies)):
         try:
             call = resolve(written, replies)
             reply = environment.call(call.tool, call.arguments)
@@ -81,3 +113,69 @@ def play(environment: Environment, witness: Sequence[Call]) -> Played:
 def succeeded(reply: Json) -> bool:
     """Whether a reply says that its call was done."""
     return not isinstance(reply, dict) or reply.get("success") is not False
+
+
+@dataclass(frozen=True)
+class Branch:
+    """How a play went on in another way."""
+
+    replies: list[Json]
+    """One reply a call, those before the branch included."""
+    refused: int | None
+    """Place of the first call after the branch that did not succeed; None when all did."""
+    final: State
+    """The state at the end."""
+
+
+class Branches:
+    """A play of a witness in an environment, and its moments, to go on from in another way."""
+
+    def __init__(self, environment: Environment, witness: Sequence[Call]) -> None:
+        """Play the witness.
+
+        Args:
+            environment: where; it stays at the caller's hands, and is to be left alone meanwhile.
+            witness: the calls.
+
+        Raises:
+            EnvironmentLost: the witness itself hangs or crashes it.
+        """
+        self.environment, self.witness = environment, list(witness)
+        self.moments: list[Snapshot] = [environment.snapshot()]
+        self.states: list[State] = [environment.state]
+        replies: list[Json] = []
+        played: list[Played] = []
+        for call in self.witness:
+            played.append(play(environment, [call], replies))
+            replies = played[-1].replies
+            self.moments.append(environment.snapshot())
+            self.states.append(environment.state if played[-1].diffs[0] else self.states[-1])
+        refused = [one.refused for one in played if one.refused is not None]
+        calls, diffs = [one.calls[0] for one in played], [one.diffs[0] for one in played]
+        self.played = Played(replies, calls, diffs, refused[0] if refused else None)
+        self.lost = 0
+
+    @property
+    def final(self) -> State:
+        """The state in which the witness ended."""
+        return self.states[-1]
+
+    def go_to(self, place: int) -> Environment:
+        """The environment as it was before a call of the witness."""
+        self.environment.restore(self.moments[place], anew=False)
+        return self.environment
+
+    def go_on(self, place: int, calls: Sequence[Call]) -> Branch | None:
+        """Play other calls than the witness has from `place` on; None where the environment was lost.
+
+        After it was lost a few times nothing is tried any more: each time costs several time-outs.
+        """
+        if self.lost >= MOST_LOST:
+            return None
+        try:
+            environment = self.go_to(place)
+            played = play(environment, calls, self.played.replies[:place])
+            return Branch(played.replies, played.refused, environment.state)
+        except EnvironmentLost:
+            self.lost += 1
+            return None

@@ -84,7 +84,7 @@ def state_mutants(
             yield mutant
 
 
-def _in_turn(many: list[Iterator[StateMutant]]) -> Iterator[StateMutant]:
+def in_turn(many: list[Iterator[T]]) -> Iterator[T]:
     """The first of each, then the second of each, …"""
     while many:
         left = []
@@ -115,13 +115,13 @@ class _Maker:
         for one in firsts:
             yield from ((True, mutant) for mutant in _first(one))
         rest = [
-            _in_turn(firsts),
+            in_turn(firsts),
             self._doubled(records_),
             self._swapped(leaves_),
             self._more(leaves_),
-            _in_turn(self._bystanders()),
+            in_turn(self._bystanders()),
         ]
-        yield from ((False, mutant) for mutant in _in_turn(rest))
+        yield from ((False, mutant) for mutant in in_turn(rest))
 
     # What was done
 
@@ -256,7 +256,7 @@ class _Maker:
         options = [*self._undone(leaf), *self._values(leaf, now)]
         for how, value in options:
             if not same(value, now):
-                shown = f"{leaf}: {_short(now)} → {_short(value)}"
+                shown = f"{leaf}: {short(now)} → {short(value)}"
                 yield StateMutant(kind or how, shown, with_value(self._after, leaf, value), leaf, done)
 
     def _undone(self, leaf: Leaf) -> list[Wrong]:
@@ -358,6 +358,7 @@ def _value(state: State, leaf: Leaf) -> Json:
         return None
 
 
-def _short(value: Json) -> str:
+def short(value: Json) -> str:
+    """A value as it is told of."""
     text = canonical(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
