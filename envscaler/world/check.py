@@ -20,15 +20,14 @@ import msgspec
 from envscaler.error import ParameterError
 from envscaler.schema import Call, Check, Finding, Json, Outcome, Rule, reward_of
 from envscaler.world.change import State, diff, escaped, path, records, unescaped
-from envscaler.world.sandbox import Isolation, Worker, WorkerLost, start_worker
+from envscaler.world.jury import TIMEOUT, Jury
+from envscaler.world.sandbox import Isolation
 
 RewardMode = Literal["default", "strict", "paper"]
 BYSTANDERS = "bystanders"
 """The item of the guard that the library adds to every grading."""
-TIMEOUT = 2.0
-"""Seconds a check may take."""
-_GLOBALS = {"check_func": {"initial_state": "initial"}, "invariant": {}}
-"""Held values that a function of each kind finds as globals."""
+Change = tuple[State | None, State, Mapping[str, Json] | Call | None]
+"""State before, state after, and the call between: `{"tool", "arguments", "reply"}`."""
 T = TypeVar("T")
 
 
@@ -68,104 +67,88 @@ def grade_all(
     apart: bool = False,
 ) -> list[list[Outcome]]:
     """`grade` for many final states of one initial state, in one worker."""
-    graded: list[list[Outcome]] = []
-    asked = any("initial_state" in check.source for check in checks)
-    for batch in _batches(final_states, initial_state):
-        values: dict[str, Json] = {str(place): final for place, final in enumerate(batch)}
-        if asked:
-            values["initial"] = initial_state
-        runs = [[str(place)] for place in range(len(batch))]
-        columns: list[list[dict[str, Any]]] = []
-        for group in [[check] for check in checks] if apart else [checks]:
-            with Jury(values, runs, timeout=timeout, isolation=isolation) as jury:
-                columns += jury.ask("check_func", [check.source for check in group])
-        for place, final in enumerate(batch):
-            outcomes = [_outcome(check, column[place]) for check, column in zip(checks, columns, strict=True)]
-            graded.append([*outcomes, bystanders(initial_state, final, may_change)])
-    return graded
+    options: dict[str, Any] = {"timeout": timeout, "isolation": isolation}
+    if not apart:
+        with Grader(checks, initial_state, may_change, **options) as grader:
+            return grader.grade(final_states)
+    columns = []
+    for check in checks:
+        with Grader([check], initial_state, may_change, **options) as grader:
+            columns.append([outcomes[0] for outcomes in grader.grade(final_states)])
+    return [
+        [*(column[place] for column in columns), bystanders(initial_state, final, may_change)]
+        for place, final in enumerate(final_states)
+    ]
+
+
+class Grader:
+    """Grades the final states of one scenario as they come, all in one sealed worker."""
+
+    def __init__(
+        self,
+        checks: Sequence[Check],
+        initial_state: State,
+        may_change: Sequence[str] = (),
+        *,
+        timeout: float = TIMEOUT,
+        isolation: Isolation = "auto",
+    ) -> None:
+        """
+        Args:
+            checks: what to ask of each final state.
+            initial_state: the state at reset.
+            may_change: what the task may touch.
+            timeout: seconds a check may take.
+            isolation: where checks run.
+        """
+        self._checks, self._initial, self._may_change = list(checks), initial_state, may_change
+        self._jury = Jury({}, [], timeout=timeout, isolation=isolation)
+        self._asked = any("initial_state" in check.source for check in checks)
+        self._sources = [check.source for check in checks]
+
+    def __enter__(self) -> "Grader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._jury.__exit__()
+
+    def grade(self, final_states: Sequence[State]) -> list[list[Outcome]]:
+        """One outcome a check and the `bystanders` guard, for each final state."""
+        return [
+            outcomes for batch in _batches(final_states, self._initial) for outcomes in self._of_batch(batch)
+        ]
+
+    def _of_batch(self, finals: Sequence[State]) -> list[list[Outcome]]:
+        values: dict[str, Json] = {str(place): final for place, final in enumerate(finals)}
+        if self._asked:
+            values["initial"] = self._initial
+        self._jury.hold(values, [[str(place)] for place in range(len(finals))])
+        columns = self._jury.ask("check_func", self._sources)
+        return [
+            [
+                *(
+                    _outcome(check, column[place])
+                    for check, column in zip(self._checks, columns, strict=True)
+                ),
+                bystanders(self._initial, final, self._may_change),
+            ]
+            for place, final in enumerate(finals)
+        ]
+
+    def broken_invariants(self, rules: Sequence[Rule], changes: Sequence[Change]) -> list[list[Finding]]:
+        """`all_broken_invariants` in the same worker."""
+        return _all_broken(self._jury, rules, changes)
 
 
 def _batches(states: Sequence[T], example: State) -> Iterator[Sequence[T]]:
     """What goes to one worker at a time: fewer of larger states, for its memory is limited."""
     size = len(msgspec.json.encode(example)) if len(states) > 1 else 1
-    most = max(1, min(64, 16 * 2**20 // size))
+    most = max(1, min(256, 16 * 2**20 // max(1, size)))
     return (states[start : start + most] for start in range(0, len(states), most))
 
 
 def _outcome(check: Check, answer: dict[str, Any]) -> Outcome:
     return Outcome(item=check.item, kind=check.kind, passed=answer["passed"], note=answer["note"])
-
-
-class Jury:
-    """A worker that holds some values and is asked to run functions on them; it outlives none of its questions."""
-
-    def __init__(
-        self, values: dict[str, Json], runs: list[list[str]], *, timeout: float, isolation: Isolation
-    ) -> None:
-        self._values, self._runs = values, runs
-        self._timeout, self._isolation = timeout, isolation
-        self._worker: Worker | None = None
-
-    def __enter__(self) -> "Jury":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._worker is not None:
-            self._worker.close()
-
-    def ask(self, entry: str, sources: list[str]) -> list[list[dict[str, Any]]]:
-        """`{"passed": bool | None, "note": str}` for each source, a function named `entry`, and each run."""
-        try:
-            # Together they are given what one may take: checks take far less, and one that hangs is found apart.
-            return self._judge(entry, sources, self._runs)
-        except WorkerLost:
-            return [self._of_one(entry, source) for source in sources]
-
-    def _of_one(self, entry: str, source: str) -> list[dict[str, Any]]:
-        try:
-            return self._judge(entry, [source], self._runs)[0]
-        except WorkerLost as lost:
-            # One state may have hung a check that is fine on the others.
-            return [self._alone(entry, source, run, lost) for run in self._runs]
-
-    def _alone(self, entry: str, source: str, run: list[str], lost: WorkerLost) -> dict[str, Any]:
-        try:
-            if len(self._runs) > 1:
-                return self._judge(entry, [source], [run])[0][0]
-        except WorkerLost as again:
-            lost = again
-        return {"passed": None, "note": f"did not finish: {lost}"}
-
-    def _judge(self, entry: str, sources: list[str], runs: list[list[str]]) -> list[list[dict[str, Any]]]:
-        if not sources:
-            return []
-        fields = {"sources": sources, "entry": entry, "runs": runs, "globals": _GLOBALS[entry]}
-        answer = _must(self._ready().ask("judge", timeout=self._timeout, **fields))
-        columns = answer.get("answers")
-        if not isinstance(columns, list) or [len(c) for c in columns if isinstance(c, list)] != [
-            len(runs)
-        ] * len(sources):
-            raise WorkerLost("crash", "the worker answered for another number of states")
-        return [[_clean(one) for one in column] for column in columns]
-
-    def _ready(self) -> Worker:
-        if self._worker is None or not self._worker.alive:
-            self._worker = start_worker(self._isolation)
-            for name, value in self._values.items():
-                _must(self._worker.ask("hold", timeout=30.0, values={name: value}))
-        return self._worker
-
-
-def _must(answer: dict[str, Any]) -> dict[str, Any]:
-    if not answer["ok"]:
-        raise WorkerLost("crash", f"the check broke its worker: {str(answer.get('error'))[:200]}")
-    return answer
-
-
-def _clean(answer: Any) -> dict[str, Any]:
-    passed = answer.get("passed") if isinstance(answer, dict) else None
-    note = str(answer.get("note", ""))[:500] if isinstance(answer, dict) else "no answer"
-    return {"passed": passed if isinstance(passed, bool) else None, "note": note}
 
 
 # Bystanders
@@ -275,7 +258,7 @@ def broken_invariants(
 
 def all_broken_invariants(
     rules: Sequence[Rule],
-    changes: Sequence[tuple[State | None, State, Mapping[str, Json] | Call | None]],
+    changes: Sequence[Change],
     *,
     timeout: float = TIMEOUT,
     isolation: Isolation = "auto",
@@ -288,19 +271,33 @@ def all_broken_invariants(
         timeout: seconds an invariant may take on one change.
         isolation: where invariants run.
     """
-    sources = [rule for rule in rules if rule.invariant]
-    if not sources or not changes:
+    with Jury({}, [], timeout=timeout, isolation=isolation) as jury:
+        return _all_broken(jury, rules, changes)
+
+
+def _all_broken(jury: Jury, rules: Sequence[Rule], changes: Sequence[Change]) -> list[list[Finding]]:
+    judged = [rule for rule in rules if rule.invariant]
+    if not judged or not changes:
         return [[] for _ in changes]
     found: list[list[Finding]] = []
     for batch in _batches(changes, changes[0][1]):
+        # Where one change ends another one mostly begins: each state is held once.
+        names: dict[int, str] = {}
         values: dict[str, Json] = {}
-        for place, (before, after, call) in enumerate(batch):
+        runs: list[list[str]] = []
+        for before, after, call in batch:
             told = call.model_dump(mode="json") if isinstance(call, Call) else call and dict(call)
-            values |= {f"{place} before": before, f"{place} after": after, f"{place} call": told}
-        runs = [[f"{place} {part}" for part in ("before", "after", "call")] for place in range(len(batch))]
-        with Jury(values, runs, timeout=timeout, isolation=isolation) as jury:
-            columns = jury.ask("invariant", [rule.invariant or "" for rule in sources])
-        found += [_breaches(sources, [column[place] for column in columns]) for place in range(len(batch))]
+            run = []
+            for value in (before, after, told):
+                name = (
+                    names.setdefault(id(value), str(len(names))) if value is not told else f"call {len(runs)}"
+                )
+                values[name] = value
+                run.append(name)
+            runs.append(run)
+        jury.hold(values, runs)
+        columns = jury.ask("invariant", [rule.invariant or "" for rule in judged])
+        found += [_breaches(judged, [column[place] for column in columns]) for place in range(len(batch))]
     return found
 
 

@@ -1,0 +1,255 @@
+"""Whether two final states of one scenario are alike: equal up to generated ids, times and what the task leaves open.
+
+A record that the episode added is known by what it holds and by who refers to it, not by its key: keys, and the
+references to them, are replaced by a name made of the record's content. *Loose* leaves are those that differ between
+plays of the same calls with another seed, at a later time, or with another value of a free argument: that is
+found by execution (`loosen`), not by looking for what resembles a time.
+
+It compares what was changed, so unchanged tables cost next to nothing. It runs nothing.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from envscaler.record import canonical, digest
+from envscaler.schema import Json
+from envscaler.world.change import Diff, State, diff, same, unescaped
+from envscaler.world.shape import Leaf, Path, Shape, leaves, pattern, value_at, with_value
+
+ANY = "*"
+"""Stands for every record of a table."""
+NEW = "+"
+"""Stands for every record that was added to a table."""
+_MARK = "\ue000→"
+"""Goes before a name that stands for an id, so that no text has it by itself."""
+_ROUNDS = 3
+"""How far references are followed to tell one added record from another."""
+Place = tuple[str, str | None, Path]
+
+
+class Alike:
+    """Comparison of the final states of one scenario, which all began in the same state."""
+
+    def __init__(self, initial: State, final: State) -> None:
+        """
+        Args:
+            initial: the state in the beginning.
+            final: a state at the end, from which relations between tables are learnt.
+        """
+        self._initial = initial
+        self.shape = Shape(final)
+        self._loose: set[Place] = set()
+
+    def is_loose(self, leaf: Leaf) -> bool:
+        """Whether the leaf may have any value."""
+        if not self._loose:
+            return False
+        key = NEW if leaf.key is not None and not self._is_old(leaf) else leaf.key
+        way = pattern(leaf.path)
+        return not self._loose.isdisjoint({(leaf.table, key, way), (leaf.table, ANY, way)})
+
+    def _is_old(self, leaf: Leaf) -> bool:
+        try:
+            value_at(self._initial, Leaf(leaf.table, leaf.key))
+        except (LookupError, TypeError, ValueError):
+            return False
+        return True
+
+    def loosen(self, one: State, other: State, *, everywhere: bool = True) -> None:
+        """Take for loose what differs between two plays of the same calls.
+
+        Args:
+            one: a final state.
+            other: another one.
+            everywhere: whether in all records of a table, as for times; else in that record, as for free values.
+        """
+        first, second = self._by_turn(one), self._by_turn(other)
+        for where in first.keys() & second.keys():
+            (table, key), (mine, theirs) = where, (first[where], second[where])
+            for way, value in mine.items():
+                if way in theirs and not same(value, theirs[way]):
+                    place = NEW if key is not None and key.startswith(NEW) else key
+                    self._loose.add((table, ANY if everywhere and key is not None else place, pattern(way)))
+
+    def _by_turn(self, final: State) -> dict[tuple[str, str | None], dict[Path, Json]]:
+        """The leaves of each record that changed, those of added records under their turn in the table."""
+        found = _Changes(diff(self._initial, final), self.shape)
+        turns = {key: f"{NEW}{number}" for number, key in enumerate(found.ids)}
+        return {
+            (record.table, record.key if how != "added" else f"{NEW}{number}"): {
+                way: found.renamed(value, Leaf(record.table, None, way), turns)
+                for way, value in leaves(content)
+                if (record.table, way) not in found.own
+            }
+            for number, (how, record, content) in enumerate(found.records)
+            if how != "removed"
+        }
+
+    def mark(self, final: State) -> str:
+        """A text that alike states have in common, and no others."""
+        found = _Changes(diff(self._initial, final), self.shape)
+        names = self._names(found)
+        told = [
+            [
+                how,
+                record.table,
+                None if how == "added" else record.key,
+                self._told(found, record, content, names),
+            ]
+            for how, record, content in found.records
+        ]
+        return digest(sorted(map(canonical, told)))
+
+    def is_back(self, before: State, after: State) -> bool:
+        """Whether a state is as an earlier one was, but for loose leaves and counters."""
+        for how, record, content in _records(diff(before, after)):
+            if how != "changed" or (record.key is None and not _is_number(content)):
+                return False
+            here = (Leaf(record.table, record.key, way) for way, _ in leaves(content))
+            if record.key is not None and not all(map(self.is_loose, here)):
+                return False
+        return True
+
+    def generated(self, final: State) -> dict[str, str]:
+        """The ids that the episode generated, each with another one that it might have been."""
+        ids = _Changes(diff(self._initial, final), self.shape).ids
+        taken = {key for value in final.values() if isinstance(value, dict) for key in value} | set(ids)
+        return {key: other for key in ids if (other := _other_id(key)) not in taken}
+
+    def renamed(self, final: State, names: dict[str, str]) -> State:
+        """A final state with ids replaced, and all that refers to them."""
+        found = _Changes(diff(self._initial, final), self.shape)
+        made = dict(final)
+        for how, record, _ in found.records:
+            if how == "removed" or (how == "added" and record.key is None):
+                continue
+            whole = value_at(final, Leaf(record.table, record.key))
+            fresh = _mapped(
+                whole, lambda way, v, r=record: found.replaced(v, Leaf(r.table, r.key, way), names)
+            )
+            made = with_value(made, Leaf(record.table, record.key), fresh)
+        for table, value in made.items():
+            if isinstance(value, dict) and not names.keys().isdisjoint(value):
+                mine = {key for key in value if found.ids.get(key) == table}
+                made[table] = {names.get(k, k) if k in mine else k: record for k, record in value.items()}
+        return made
+
+    def _told(self, found: "_Changes", record: Leaf, content: Json, names: dict[str, str]) -> Json:
+        """The leaves of a record, with ids by their names and loose values left out."""
+        return [
+            [list(way), self._value(found, Leaf(record.table, record.key, way), value, names)]
+            for way, value in sorted(leaves(content), key=str)
+        ]
+
+    def _value(self, found: "_Changes", leaf: Leaf, value: Json, names: dict[str, str]) -> Json:
+        renamed = found.renamed(value, leaf, names)
+        return "~" if value is not None and self.is_loose(leaf) else renamed
+
+    def _names(self, found: "_Changes") -> dict[str, str]:
+        """For each generated id a name made of its record, of what that refers to, and of what refers to it."""
+        names = dict.fromkeys(found.ids, "?")
+        for _ in range(_ROUNDS if names else 0):
+            about: dict[str, list[str]] = {key: [] for key in names}
+            for how, record, content in found.records:
+                mine = found.id_of(record)
+                told = self._told(found, record, content, names)
+                if how == "added" and mine in about:
+                    about[mine].append(canonical(told))
+                known = [record.table, names.get(mine, "") if how == "added" else record.key]
+                for way, key in found.mentions(record, content):
+                    if key != mine:
+                        about[key].append(canonical(["from", *known, list(way)]))
+            names = {key: digest([found.ids[key], sorted(said)]) for key, said in about.items()}
+        return names
+
+
+class _Changes:
+    """What a play changed, record by record, and the ids it generated."""
+
+    def __init__(self, changed: Diff, shape: Shape) -> None:
+        self._shape = shape
+        self.own = {(table, way) for table, way in shape.own_ids.items()}
+        self.records: list[tuple[str, Leaf, Json]] = list(_records(changed))
+        self.ids: dict[str, str] = {}
+        for how, record, content in self.records:
+            if how == "added" and record.key is not None:
+                self.ids.setdefault(self.id_of(record, content), record.table)
+
+    def id_of(self, record: Leaf, content: Json = None) -> str:
+        """What others call the record; one of a table that is a list goes by an id of its own, if it has any."""
+        own = self._shape.own_ids.get(record.table)
+        if record.table not in self._shape.lists or not own:
+            return str(record.key)
+        held = content or next((held for _, other, held in self.records if other == record), None)
+        return str(held.get(own[0])) if isinstance(held, dict) else str(record.key)
+
+    def renamed(self, value: Json, leaf: Leaf, names: dict[str, str]) -> Json:
+        """The value with generated ids by their names; within longer texts too, where an id is no mere number."""
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            return value
+        text = str(value)
+        if text in names:
+            return f"{_MARK}{names[text]}" if self._refers(text, leaf) else value
+        if isinstance(value, str):
+            for key, name in names.items():
+                if len(key) > 3 and not key.isdecimal() and key in value:
+                    value = value.replace(key, f"{_MARK}{name}")
+        return value
+
+    def replaced(self, value: Json, leaf: Leaf, names: dict[str, str]) -> Json:
+        """The value with other ids in it; a number stays a number."""
+        if isinstance(value, int) and not isinstance(value, bool):
+            new = names.get(str(value), "")
+            return int(new) if new.isdecimal() and self._refers(str(value), leaf) else value
+        text = self.renamed(value, leaf, names)
+        return text.replace(_MARK, "") if isinstance(text, str) else text
+
+    def _refers(self, text: str, leaf: Leaf) -> bool:
+        """Whether a value that equals a generated id is that id: a number only in a column of ids."""
+        if len(text) > 2 and not text.isdecimal():
+            return True
+        table = self.ids[text]
+        mine = leaf.table == table and (leaf.table, leaf.path) in self.own
+        return mine or self._shape.points_at.get(leaf.column) == table
+
+    def mentions(self, record: Leaf, content: Json) -> Iterator[tuple[Path, str]]:
+        """The generated ids in a record, each with its place."""
+        for way, value in leaves(content):
+            known = isinstance(value, str | int) and not isinstance(value, bool) and str(value) in self.ids
+            if known and self._refers(str(value), Leaf(record.table, record.key, way)):
+                yield way, str(value)
+
+
+def _mapped(value: Json, put: Callable[[Path, Json], Json], at: Path = ()) -> Json:
+    """A value with another value for each leaf."""
+    if isinstance(value, dict):
+        return {key: _mapped(part, put, (*at, key)) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_mapped(part, put, (*at, place)) for place, part in enumerate(value)]
+    return put(at, value)
+
+
+def _other_id(key: str) -> str:
+    """Another id of the same form."""
+    found = re.search(r"[0-9]{1,15}\Z", key)
+    if not found:
+        return f"{key}-r"
+    return f"{key[: found.start()]}{int(found[0]) + 1000:0{len(found[0])}d}"
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _records(changed: Diff) -> Iterator[tuple[str, Leaf, Json]]:
+    """How each record changed, which it is, and what it holds now; of a changed one what has changed."""
+    for where, change in changed.items():
+        name, slash, key = where.partition("/")
+        record = Leaf(unescaped(name), unescaped(key) if slash else None)
+        how, content = next(iter(change.items()))
+        if how == "changed" and isinstance(content, dict):
+            yield how, record, {field: pair[1] for field, pair in content.items()}
+        elif how == "changed":
+            yield how, record, content[1]
+        else:
+            yield how, record, content
