@@ -1,12 +1,15 @@
-"""Arguments to try a tool with: such as its schema admits, out of the state where one fits, and such as it does not.
+"""Arguments to try a tool with: such as its schema admits, out of the state where one fits, and such as tempt it.
 
-Nothing is known of the world: an argument is filled from the fields and tables that bear its name. `referee`
-uses it.
+Nothing is known of the world. An argument is filled from the fields and tables that bear its name, from what
+the tool's description and code name beside it, and from the edges of both. Arguments of one call are made to
+belong together: they are drawn around one record and those it refers to. `exploring` and `referee` use it.
 """
 
 import random
+import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from envscaler.schema import Call, Json, Skeleton, Tool
@@ -15,6 +18,10 @@ from envscaler.world.change import State
 ODD_TEXTS = ("", "unknown-1", "é\n\"'")
 WRONG: tuple[Json, ...] = (None, [], {}, "", -1, 1.5, True)
 """Values of every kind, of which a schema admits some."""
+_DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_NUMBER = re.compile(r"(?<![\w.-])-?\d{1,6}(?:\.\d+)?(?![\w-])")
+_SHIFTS = (0, 0, 1, -1, 2, 3, 7, -7, 14, 30, -30, 90, 400)
+"""Days by which a known date is moved."""
 
 
 class Values:
@@ -23,12 +30,14 @@ class Values:
     def __init__(self, state: State) -> None:
         self.texts: list[str] = []
         self.by_field: dict[str, list[Json]] = defaultdict(list)
-        self.keys: dict[str, list[str]] = {
-            name: list(value) for name, value in state.items() if isinstance(value, dict)
-        }
+        self.tables: dict[str, dict[str, Json]] = {k: v for k, v in state.items() if isinstance(v, dict)}
+        self.keys: dict[str, list[str]] = {name: list(table) for name, table in self.tables.items()}
         self.ids: set[str] = {key.casefold() for keys in self.keys.values() for key in keys}
         self.others: set[str] = set()
+        self._like: dict[str, list[Json]] = {}
         self._read(state, "")
+        self.days = sorted({text for text in self.texts if _DAY.match(text)})
+        self.today = [v for v in state.values() if isinstance(v, str) and _DAY.match(v)]
 
     def _read(self, value: Json, field: str) -> None:
         if isinstance(value, dict):
@@ -45,8 +54,12 @@ class Values:
 
     def like(self, argument: str) -> list[Json]:
         """Values that an argument of this name may well mean."""
-        keys = [key for table in self.tables_like(argument) for key in self.keys[table]]
-        return [*self.by_field.get(argument, []), *keys]
+        if argument not in self._like:
+            keys = [key for table in self.tables_like(argument) for key in self.keys[table]]
+            fields = [argument, *(f for f in self.by_field if f != argument and means(argument, f))]
+            values = [value for field in fields for value in self.by_field.get(field, [])]
+            self._like[argument] = [*values, *keys]
+        return self._like[argument]
 
     def tables_like(self, argument: str) -> list[str]:
         """Tables that an argument named after an id may well look up."""
@@ -61,6 +74,233 @@ def is_id(name: str) -> bool:
 
 def _akin(stem: str, table: str) -> bool:
     return len(stem) > 2 and stem.casefold()[:-1] in table.casefold()
+
+
+def means(argument: str, field: str) -> bool:
+    """Whether a field may be what an argument is called after: `new_status` and `status`, `type` and `item_type`."""
+    if len(field) < 3 or is_id(argument) != is_id(field):
+        return False
+    return argument.endswith(f"_{field}") or field.endswith(f"_{argument}") or argument == f"{field}s"
+
+
+# Around one record
+
+
+def related(values: Values, table: str, key: str) -> dict[str, list[Json]]:
+    """The values by field of one record, of those it refers to, and of those that refer to it."""
+    found: dict[str, list[Json]] = defaultdict(list)
+    seen: set[tuple[str, str]] = set()
+    _gather(values, table, key, found, seen)
+    for name, rows in values.tables.items():
+        for other, row in rows.items():
+            if isinstance(row, dict) and (name, other) not in seen and key in row.values():
+                _gather(values, name, other, found, seen)
+                break
+    return found
+
+
+def _gather(
+    values: Values, table: str, key: str, found: dict[str, list[Json]], seen: set[tuple[str, str]]
+) -> None:
+    if (table, key) in seen or len(seen) > 12:
+        return
+    seen.add((table, key))
+    row = values.tables[table].get(key)
+    found[f"{table} key"].append(key)
+    for field, value in row.items() if isinstance(row, dict) else ():
+        found[field] += value if isinstance(value, list) else [value]
+        for part in value if isinstance(value, list) else [value]:
+            for other, rows in values.tables.items() if isinstance(part, str) else ():
+                if other != table and part in rows:
+                    _gather(values, other, part, found, seen)
+
+
+# Arguments
+
+
+class Hand:
+    """Draws arguments for one tool.
+
+    Args:
+        tool: the tool.
+        values: what there is in the state.
+        chance: the source of chance.
+        named: values that the tool's code compares with or names, by argument, `""` for all.
+    """
+
+    def __init__(
+        self,
+        tool: Tool,
+        values: Values,
+        chance: random.Random,
+        named: dict[str, list[Json]] | None = None,
+    ) -> None:
+        self.tool, self.values, self.chance = tool, values, chance
+        self._named = named or {}
+        self._properties: dict[str, Any] = dict(tool.parameters.get("properties") or {})
+        self._required = set(tool.parameters.get("required") or [])
+        self._day = ""
+
+    def fresh(self) -> dict[str, Json]:
+        """Arguments that belong together, mostly such as a caller would give."""
+        around, self._day = self._around(), self._first_day()
+        share = self.chance.choice((0.2, 0.5, 0.9))
+        chosen = [n for n in self._properties if n in self._required or self.chance.random() < share]
+        return {name: self._value(name, around, bold=0.12) for name in chosen}
+
+    def near(self, arguments: dict[str, Json]) -> dict[str, Json]:
+        """The arguments with one or two of them changed, left out or added."""
+        if not self._properties:
+            return dict(arguments)
+        made = dict(arguments)
+        for _ in range(1 + (self.chance.random() < 0.3)):
+            name = self.chance.choice(list(self._properties))
+            if name in made and name not in self._required and self.chance.random() < 0.3:
+                del made[name]
+            else:
+                made[name] = self._value(name, self._around(), bold=0.5, old=made.get(name))
+        return made
+
+    def _around(self) -> dict[str, list[Json]]:
+        """What goes with a record that an argument may mean; empty at times, for strangers meet too."""
+        tables = [
+            t for name in self._properties for t in self.values.tables_like(name) if self.values.keys[t]
+        ]
+        tables = tables or [t for t, keys in self.values.keys.items() if keys]
+        if not tables or self.chance.random() < 0.15:
+            return {}
+        table = self.chance.choice(tables)
+        return related(self.values, table, self.chance.choice(self.values.keys[table]))
+
+    def _value(self, name: str, around: dict[str, list[Json]], bold: float, old: Json = None) -> Json:
+        schema = self._properties[name]
+        if "string" in kinds_of(schema) and self._day and is_dated(name) and self.chance.random() < 0.5:
+            # The next date of a call lies some days after the one before.
+            day, self._day = self._day, shifted(self._day, self.chance.choice((0, 1, 2, 3, 7)))
+            return day
+        if self.chance.random() < bold and (edges := list(self._edges(name, schema, old))):
+            return self.chance.choice(edges)
+        if not (
+            isinstance(schema, dict) and (schema.get("enum") or schema.get("type") in ("array", "object"))
+        ):
+            pools = (
+                (self._beside(name, schema, around), 0.6),
+                (_fitting(self.values.like(name), schema), 0.6),
+                (_fitting([*self._named.get(name, []), *named_in(schema)], schema), 0.6),
+            )
+            for pool, share in pools:
+                if pool and self.chance.random() < share:
+                    return self.chance.choice(pool)
+        return example(schema, self.values, self.chance, name)
+
+    def _first_day(self) -> str:
+        """Where the dates of a call begin: today or soon, where the state says what day it is."""
+        days = self.values.today or self.values.days
+        return (
+            shifted(self.chance.choice(days), self.chance.choice((0, 0, 1, 2, 5, 10, 40, -3))) if days else ""
+        )
+
+    def _beside(self, name: str, schema: Any, around: dict[str, list[Json]]) -> list[Json]:
+        if not around:
+            return []
+        keys = [key for table in self.values.tables_like(name) for key in around.get(f"{table} key", [])]
+        fields = [value for field, found in around.items() if means(name, field) for value in found]
+        return _fitting(keys or around.get(name, []) or fields, schema)
+
+    def _edges(self, name: str, schema: Any, old: Json) -> Iterator[Json]:
+        """Values at the edge of what an argument may be, and beyond it."""
+        kinds = kinds_of(schema)
+        known = [*self._named.get(name, []), *named_in(schema), *self._named.get("", [])]
+        if kinds & {"integer", "number"}:
+            numbers = [v for v in [*known, *self.values.like(name), old] if _is_number(v)]
+            edges = [0, 1, -1, 1000000, *(n + d for n in numbers for d in (-1, 0, 1))]
+            edges += [] if "integer" in kinds else [0.5, -0.5, 1.25, *(n + 0.01 for n in numbers)]
+            yield from (int(e) if "integer" in kinds else e for e in edges)
+        if "string" in kinds:
+            days = [v for v in [old, *self.values.like(name)] if isinstance(v, str) and _DAY.match(v)]
+            for day in (days or self.values.days)[:8] if days or is_dated(name) else []:
+                yield shifted(day, self.chance.choice(_SHIFTS))
+            yield from (v for v in known if isinstance(v, str))
+            yield from ("", " ", "unknown-1", f"new {name} {self.chance.randrange(100)}")
+            if "mail" in name:
+                yield from (f"new.person{self.chance.randrange(1000)}@example.org" for _ in range(6))
+        if "boolean" in kinds:
+            yield from (True, False)
+        if "array" in kinds and isinstance(old, list):
+            yield from ([], [*old, *old[:1]], old[1:])
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def kinds_of(schema: Any) -> set[str]:
+    """The JSON types that a schema names."""
+    if not isinstance(schema, dict):
+        return set()
+    if "anyOf" in schema:
+        return set().union(*map(kinds_of, schema["anyOf"]))
+    kind = schema.get("type") or []
+    return {kind} if isinstance(kind, str) else set(kind)
+
+
+def _fitting(pool: Sequence[Json], schema: Any) -> list[Json]:
+    """The values of a pool that a schema's types admit."""
+    kinds = kinds_of(schema)
+    return [value for value in pool if not kinds or kind_of(value) in kinds or (
+        kind_of(value) == "integer" and "number" in kinds)]  # fmt: skip
+
+
+def kind_of(value: Json) -> str:
+    """The JSON type of a value, whole numbers apart."""
+    if isinstance(value, bool):
+        return "boolean"
+    names = {int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    return names.get(type(value), "null")
+
+
+def named_in(schema: Any) -> list[Json]:
+    """Numbers, quoted words and the members of lists that a description names."""
+    text = str(schema.get("description", "")) if isinstance(schema, dict) else ""
+    numbers = [float(n) if "." in n else int(n) for n in _NUMBER.findall(text)]
+    quoted = re.findall(r"['\"“`]([^'\"”`]{1,40})['\"”`]", text)
+    listed = [
+        w for words in _LIST.findall(text) for w in re.split(r",\s*(?:or\s+|and\s+)?|\s+(?:or|and)\s+", words)
+    ]
+    return [*numbers, *quoted, *(word for word in listed if word)]
+
+
+_LIST = re.compile(r"\b(\w+(?:, \w+)*,? (?:or|and) \w+|\w+(?:, \w+){2,})\b")
+
+
+def shifted(text: str, days: int) -> str:
+    """A text that begins with a day, that many days later; as it is where that is no day."""
+    try:
+        moved = date.fromisoformat(text[:10]) + timedelta(days=days)
+    except (ValueError, OverflowError):
+        return text
+    return moved.isoformat() + text[10:]
+
+
+def is_dated(name: str) -> bool:
+    """Whether an argument is named after a day or a time."""
+    return bool(
+        re.search(
+            r"date|day|time|until|deadline|start|begin|_on$|_at$|_end$|^end|^from|^to$|_from$|_to$", name
+        )
+    )
+
+
+def is_time(text: str) -> bool:
+    """Whether a text is a date or a time in ISO form."""
+    try:
+        datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        return False
+    return bool(_DAY.match(text))
+
+
+# One value
 
 
 def calls(skeleton: Skeleton, values: Values, seed: int, rounds: int) -> Iterator[Call]:

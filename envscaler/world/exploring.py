@@ -1,0 +1,223 @@
+"""Exploring: calls that reach as much of an environment's code as a budget allows, each tried before it is made.
+
+    draw arguments → watch the call (nothing is kept) → now and then make one that worked → go on from there
+
+A call that ran a line of its tool nobody ran before is remembered and varied, for what lies behind a branch
+opens to its neighbours. Tools with lines left to reach get more of the calls. What is seen is not judged here
+(`trials` do that), and a line that was not reached proves nothing.
+"""
+
+import ast
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from envscaler.error import EnvironmentLost
+from envscaler.schema import Call, Json, Skeleton, Tool
+from envscaler.world.arguments import ArgumentsOf
+from envscaler.world.change import Diff, State, shared
+from envscaler.world.environment import Environment
+from envscaler.world.live import ToolRaised
+from envscaler.world.sandbox import WorkerLost
+from envscaler.world.tree import find_class, functions, parse_tree
+from envscaler.world.trying import Hand, Values
+from envscaler.world.witness import succeeded
+
+CALLS = 1500
+"""Calls that are watched, unless another number is asked for."""
+_OPENING = 0.5
+"""Share of them that is spent in the state at reset."""
+_STAY = 25
+"""Calls watched in a state before the next one is made."""
+_KEPT = 12
+"""Remembered calls of a tool."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A call and what came of it."""
+
+    call: Call
+    """The call."""
+    reply: Json
+    """Its reply; None where it raised."""
+    before: State
+    """The state it was made in; shares its records with others."""
+    after: State
+    """The state it left."""
+    diff: Diff
+    """What it changed."""
+    lines: frozenset[int]
+    """The lines it ran."""
+    errors: tuple[tuple[str, int], ...]
+    """Type and line of the errors that were raised in it."""
+    raised: str = ""
+    """The error that came out of it."""
+    lost: str = ""
+    """Why its worker was lost."""
+
+    @property
+    def done(self) -> bool:
+        """Whether it says that it was done."""
+        return not self.raised and not self.lost and succeeded(self.reply)
+
+    @property
+    def told(self) -> dict[str, Json]:
+        """What a finding shows of it."""
+        return {"call": self.call.model_dump(mode="json"), "reply": self.reply, "diff": self.diff}
+
+
+class Explorer:
+    """Makes the calls and keeps what was seen.
+
+    Args:
+        skeleton: the class and its tools.
+        environment: where to play; it is left in the state of the last call.
+        seed: of the arguments.
+        calls: how many calls to watch.
+        sound: which of some calls, watched in one state, may be made; a fault once made would be blamed on others.
+    """
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        environment: Environment,
+        seed: int,
+        calls: int,
+        sound: Callable[[Sequence[Seen]], Sequence[Seen]] = list,
+    ) -> None:
+        self.skeleton, self.environment = skeleton, environment
+        self.seen: list[Seen] = []
+        self.made: list[tuple[Call, Json]] = []
+        self.lost: set[str] = set()
+        self._calls, self._chance = calls, random.Random(seed)
+        self._tools = {tool.name: tool for tool in skeleton.tools}
+        self._readers = {tool.name: ArgumentsOf(tool) for tool in skeleton.tools}
+        self._code = read_code(skeleton)
+        self._reached: dict[str, set[int]] = defaultdict(set)
+        self._kept: dict[str, list[dict[str, Json]]] = defaultdict(list)
+        self._sound = sound
+        self._worked: list[Call] = []
+        self._count: Counter[str] = Counter()
+        self._committed: Counter[str] = Counter()
+
+    def explore(self) -> None:
+        """Spend the budget."""
+        self._stay(int(self._calls * _OPENING))
+        while len(self.seen) < self._calls and self._tools.keys() - self.lost:
+            self._go_on()
+            self._stay(min(_STAY, self._calls - len(self.seen)))
+
+    def reached(self, tool: str) -> float:
+        """Share of the tool's own lines that were run."""
+        lines = self._code[tool].lines if tool in self._code else set()
+        return len(self._reached[tool] & lines) / len(lines) if lines else 1.0
+
+    # Calls
+
+    def _stay(self, count: int) -> None:
+        """Watch this many calls in the present state."""
+        first = len(self.seen)
+        values = Values(self.environment.state)
+        hands = {
+            name: Hand(tool, values, self._chance, self._code[name].named if name in self._code else None)
+            for name, tool in self._tools.items()
+        }
+        for _ in range(count):
+            names = [name for name in self._tools if name not in self.lost]
+            if not names:
+                break
+            name = min(names, key=self._due)
+            hand, kept = hands[name], self._kept[name]
+            old = self._chance.choice(kept) if kept and self._chance.random() < 0.6 else None
+            arguments = hand.near(old) if old is not None else hand.fresh()
+            self._try(self._tools[name], arguments)
+        self._worked = [s.call for s in self._sound(self.seen[first:]) if s.done and s.diff]
+
+    def _due(self, name: str) -> tuple[float, float]:
+        """The tool with fewest calls is next; one that is all reached counts its calls twice, a write half."""
+        weight = 1.0 if self.reached(name) < 1 else 2.0
+        return self._count[name] * weight * (0.5 if self._tools[name].mutates else 1.0), self._chance.random()
+
+    def _try(self, tool: Tool, arguments: dict[str, Json]) -> None:
+        self._count[tool.name] += 1
+        given, problem = self._readers[tool.name].read(arguments)
+        if problem:
+            return
+        seen = self.watch(Call(tool=tool.name, arguments=given))
+        self.seen.append(seen)
+        if seen.lost:
+            self.lost.add(tool.name)
+        new = seen.lines & self._own(tool.name) - self._reached[tool.name]
+        self._reached[tool.name] |= seen.lines
+        if new or (seen.done and self._chance.random() < 0.1):
+            self._kept[tool.name] = [*self._kept[tool.name][-_KEPT + 1 :], arguments]
+
+    def _own(self, tool: str) -> set[int]:
+        return self._code[tool].lines if tool in self._code else set()
+
+    def watch(self, call: Call) -> Seen:
+        """Try one call in the present state."""
+        live, before = self.environment._live, shared(self.environment._live.state)
+        show = self.environment._shown
+        try:
+            reply, changed, after, lines, errors = live.watch(call.tool, call.arguments)
+        except ToolRaised as raised:
+            return Seen(call, None, show(before), show(before), {}, frozenset(), (), raised=str(raised))
+        except WorkerLost as lost:
+            return Seen(call, None, show(before), show(before), {}, frozenset(), (), lost=str(lost))
+        told = tuple((str(e[0]), int(e[1])) for e in errors)
+        return Seen(call, reply, show(before), show(after), show(changed), frozenset(lines), told)
+
+    def _go_on(self) -> None:
+        """Make one call that worked, of the tool of which fewest were made."""
+        if not self._worked:
+            return
+        least = min(self._committed[call.tool] for call in self._worked)
+        call = self._chance.choice([c for c in self._worked if self._committed[c.tool] == least])
+        self._committed[call.tool] += 1
+        try:
+            self.made.append((call, self.environment.call(call.tool, call.arguments)))
+        except EnvironmentLost:
+            self.lost.add(call.tool)
+
+
+# What the code says
+
+
+@dataclass(frozen=True)
+class Code:
+    """One method, as far as exploring needs it."""
+
+    lines: set[int]
+    """The lines of its statements."""
+    named: dict[str, list[Json]]
+    """Constants that stand beside an argument in a comparison; under "" all others."""
+
+
+def read_code(skeleton: Skeleton) -> dict[str, Code]:
+    """The methods of a skeleton."""
+    node = find_class(parse_tree(skeleton.source), skeleton.class_name)
+    return {function.name: _code(function) for function in functions(node)}
+
+
+def _code(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Code:
+    inside = [part for statement in function.body for part in ast.walk(statement)]
+    lines = {p.lineno for p in inside if isinstance(p, ast.stmt) and not _is_text(p)}
+    named: dict[str, list[Json]] = defaultdict(list)
+    for part in inside:
+        if isinstance(part, ast.Compare):
+            sides = [part.left, *part.comparators]
+            constants = [c.value for side in sides for c in ast.walk(side) if isinstance(c, ast.Constant)]
+            names = {n.id for side in sides for n in ast.walk(side) if isinstance(n, ast.Name)}
+            for name in names or {""}:
+                named[name] += [
+                    c for c in constants if isinstance(c, str | int | float) and not isinstance(c, bool)
+                ]
+    named[""] = [value for values in list(named.values()) for value in values]
+    return Code(lines, dict(named))
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -1,0 +1,191 @@
+"""Arguments held against the state: what became of what a caller said.
+
+A value ends in the field that bears its argument's name, not in another one, and not times a hundred; an id that is
+taken is refused; an id that nobody bears is not acted upon. A tool is judged by all its calls together, for one
+call proves little. What values an argument should have is not known here.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from envscaler.schema import Finding, Json, Skeleton
+from envscaler.world.change import State, records, same, unescaped
+from envscaler.world.exploring import Seen
+from envscaler.world.source import parse_class
+from envscaler.world.trials.finding import finding
+from envscaler.world.trying import Values, is_id, means
+
+_REPLACES = re.compile(
+    r"^(update|set|upsert|put|save|edit|modify|record|assign|log|store|sync|replace|import|rate)"
+)
+_MAY_REPLACE = re.compile(
+    r"overwr|replac|upsert|or update|if (it |one )?(already )?exists,? (it is|its|the)", re.I
+)
+_SAYS_UNKNOWN = re.compile(
+    r"not found|does not exist|doesn't exist|unknown|must exist|no such|non-?existent|must refer|must be valid"
+    r"|exists? in|invalid \w*_?id",
+    re.I,
+)
+
+
+@dataclass
+class _Way:
+    """What became of one argument in one field."""
+
+    hits: int = 0
+    misses: list[tuple[Json, Json, Seen]] = field(default_factory=list)
+    elsewhere: list[set[str]] = field(default_factory=list)
+
+
+class Inputs:
+    """Collects calls; says at the end what they show."""
+
+    def __init__(self, skeleton: Skeleton, state: State) -> None:
+        self._tools = {tool.name: tool for tool in skeleton.tools}
+        self._docs = {n: m.doc for n, m in parse_class(skeleton.source, skeleton.class_name).methods.items()}
+        self._values = Values(state)
+        self._ways: dict[tuple[str, str, str, str], _Way] = defaultdict(_Way)
+        self._creates: dict[tuple[str, str, str], Seen] = {}
+        self._overwrites: dict[tuple[str, str, str], Seen] = {}
+        self._unknown: dict[tuple[str, str], list[Seen]] = defaultdict(list)
+        self._known: set[tuple[str, str]] = set()
+        self._refused_unknown: set[tuple[str, str]] = set()
+
+    def note(self, seen: Seen) -> None:
+        """Take note of one call."""
+        self._note_ids(seen)
+        if seen.done and seen.diff:
+            self._note_keys(seen)
+            self._note_ways(seen)
+
+    def at_the_end(self) -> Iterator[Finding]:
+        """What all calls together show."""
+        yield from self._lost_ways()
+        for (tool, argument, table), seen in self._overwrites.items():
+            if (tool, argument, table) in self._creates and not _REPLACES.match(tool):
+                sure = not _MAY_REPLACE.search(self._docs.get(tool, ""))
+                key = seen.call.arguments[argument]
+                message = f"{tool} was given the {argument} {key!r}, which is in {table} already, and wrote over it."
+                yield finding("duplicate-id", "error" if sure else "note", tool, message, **seen.told)
+        yield from self._accepted()
+
+    # Ids
+
+    def _note_keys(self, seen: Seen) -> None:
+        """Which argument names the record a tool makes, and whether a record that was there was written over."""
+        for where, change in seen.diff.items():
+            name, slash, key = where.partition("/")
+            table, key = unescaped(name), unescaped(key)
+            for argument, value in seen.call.arguments.items() if slash else ():
+                if value != key:
+                    continue
+                if "added" in change:
+                    self._creates.setdefault((seen.call.tool, argument, table), seen)
+                elif "changed" in change and key in (records(seen.before.get(table)) or {}):
+                    self._overwrites.setdefault((seen.call.tool, argument, table), seen)
+
+    def _note_ids(self, seen: Seen) -> None:
+        required = self._tools[seen.call.tool].parameters.get("required") or []
+        for argument, value in seen.call.arguments.items():
+            if not isinstance(value, str) or not is_id(argument) or argument not in required:
+                continue
+            if not any(value in (records(table) or {}) for table in seen.before.values()):
+                made = any(w.endswith(f"/{value}") and "added" in c for w, c in seen.diff.items())
+                if seen.done and not made and value not in self._values.texts:
+                    self._unknown[seen.call.tool, argument].append(seen)
+            elif seen.done:
+                self._known.add((seen.call.tool, argument))
+
+    def _accepted(self) -> Iterator[Finding]:
+        for (tool, argument), calls in self._unknown.items():
+            acted = [seen for seen in calls if seen.diff]
+            says = _SAYS_UNKNOWN.search(self._docs.get(tool, ""))
+            if (tool, argument) in self._known and (acted or says):
+                seen = (acted or calls)[0]
+                value = seen.call.arguments[argument]
+                what = "acted" if acted else "reported success"
+                message = f"{tool} {what} for the {argument} {value!r}, which nothing in the state bears."
+                yield finding("unknown-accepted", "warning" if says else "note", tool, message, **seen.told)
+
+    # Values
+
+    def _note_ways(self, seen: Seen) -> None:
+        for where, change in seen.diff.items():
+            name, slash, key = where.partition("/")
+            table, row = unescaped(name), (records(seen.after.get(unescaped(name))) or {}).get(unescaped(key))
+            if not slash or not isinstance(row, dict) or "removed" in change:
+                continue
+            old = (records(seen.before.get(table)) or {}).get(unescaped(key))
+            old = old if isinstance(old, dict) else {}
+            for argument, value in seen.call.arguments.items():
+                if value in (None, "", []) or isinstance(value, dict) or value == unescaped(key):
+                    continue
+                exact = [argument] if argument in row else []
+                for f in exact or [f for f in row if means(argument, f)]:
+                    self._note_way(self._ways[seen.call.tool, argument, table, f], f, value, old, row, seen)
+
+    def _note_way(
+        self, way: _Way, name: str, value: Json, old: dict[str, Any], row: dict[str, Any], seen: Seen
+    ) -> None:
+        if _reached(value, row.get(name), old.get(name)):
+            way.hits += 1
+            return
+        way.misses.append((value, row.get(name), seen))
+        way.elsewhere.append(
+            {g for g in row if g != name and _plain(value, row[g]) and not _plain(value, old.get(g))}
+        )
+
+    def _lost_ways(self) -> Iterator[Finding]:
+        for (tool, argument, table, name), way in self._ways.items():
+            given = {str(value) for value, _, _ in way.misses}
+            if way.hits or len(given) < 2:
+                continue
+            others = set.intersection(*way.elsewhere)
+            value, stored, seen = way.misses[0]
+            if others:
+                message = (
+                    f"{tool} writes its {argument} into {sorted(others)[0]} of {table}, and not into {name}."
+                )
+                yield finding("argument-elsewhere", "error", tool, message, **seen.told)
+            elif (factor := _factor(way.misses)) is not None:
+                message = f"{tool} writes {factor:g} times its {argument} into {name} of {table}."
+                yield finding("argument-scaled", "error", tool, message, **seen.told)
+            elif len(given) >= 3:
+                message = f"{tool} was given the {argument} {value!r}, but {name} of {table} is {stored!r}."
+                yield finding("argument-lost", "note", tool, message, **seen.told)
+
+
+def _plain(value: Json, stored: Json) -> bool:
+    """Whether a value lies there as it is, and is one that lies nowhere by chance."""
+    return same(value, stored) and value not in (0, 1, True, False, "")
+
+
+def _reached(value: Json, stored: Json, old: Json) -> bool:
+    """Whether a value may be said to have arrived in a field."""
+    if isinstance(value, list):
+        return isinstance(stored, list) and all(any(_reached(v, s, None) for s in stored) for v in value)
+    if isinstance(stored, list):
+        return any(_reached(value, part, None) for part in stored)
+    if isinstance(stored, dict):
+        return any(_reached(value, part, None) for part in stored.values())
+    if _number(value) and _number(stored):
+        near = [value, abs(value), *([old + value, old - value] if _number(old) else [])]
+        return any(abs(stored - one) <= 0.01 for one in near)
+    one, other = str(value).strip().casefold(), str(stored).strip().casefold()
+    return one == other or (len(one) > 2 and one in other) or (len(other) > 5 and other in one)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _factor(misses: list[tuple[Json, Json, Seen]]) -> float | None:
+    """By what all values were multiplied; None where there is no such number."""
+    pairs = [(v, s) for v, s, _ in misses if isinstance(v, int | float) and isinstance(s, int | float) and v]
+    if len(pairs) < 2 or len(pairs) < len([v for v, _, _ in misses if v]):
+        return None
+    factors = [s / v for v, s in pairs]
+    return factors[0] if max(factors) - min(factors) < 0.005 * abs(factors[0]) and factors[0] else None

@@ -1,0 +1,131 @@
+"""Replies held against the state: what a call says must be what it did, and a refusal or a read does nothing.
+
+A part of a reply is taken for a record when it bears a record's own id and most of its fields; then the fields that
+both have must agree with the state after the call. Whether the state is right is not asked here.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from envscaler.schema import Finding, Json, Severity, Skeleton
+from envscaler.world.change import State, same
+from envscaler.world.exploring import Seen
+from envscaler.world.shape import Shape
+from envscaler.world.trials.finding import finding
+
+_ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
+_COUNTS = ("count", "total", "total_count", "total_results", "number_of_results", "num_results")
+_DEEPEST = 4
+_FEW = 3
+"""Calls that were done without effect before it is held against a write."""
+
+
+class Replies:
+    """Judges calls one by one, and tools by all of their calls at the end."""
+
+    def __init__(self, skeleton: Skeleton, state: State) -> None:
+        self._tools = {tool.name: tool for tool in skeleton.tools}
+        self._own = {table: str(way[0]) for table, way in Shape(state).own_ids.items() if len(way) == 1}
+        self._idle: dict[str, list[Seen]] = defaultdict(list)
+        self._effective: set[str] = set()
+
+    def judge(self, seen: Seen) -> Iterator[Finding]:
+        """What is wrong with one call."""
+        name, tool = seen.call.tool, self._tools[seen.call.tool]
+
+        def fault(kind: str, severity: Severity, message: str, **more: Json) -> Finding:
+            return finding(kind, severity, name, f"{name} {message}", **seen.told, **more)
+
+        if seen.lost or seen.raised:
+            kind = "not-json" if seen.raised.startswith("NotJson") else "raises"
+            what = f"raised: {seen.raised}" if seen.raised else f"was lost: {seen.lost}"
+            yield fault(kind, "error", f"{what}.")
+            return
+        if seen.diff and not tool.mutates:
+            yield fault("read-writes", "error", "is a read and changed the state.")
+        if seen.diff and not seen.done:
+            yield fault("refused-writes", "error", "refused and changed the state all the same.")
+        if _ADDRESS.search(str(seen.reply)):
+            message = "replies with an address in memory, which is another one every time."
+            yield fault("not-repeatable", "error", message)
+        if not (isinstance(seen.reply, dict) and isinstance(seen.reply.get("success"), bool)):
+            message = f'should reply {{"success": true or false, …}}, got {str(seen.reply)[:100]}.'
+            yield fault("reply-form", "warning", message)
+        elif seen.done:
+            for message in self._lies(seen):
+                yield fault("reply-differs", "error", message)
+            for message in _miscounted(seen.reply):
+                yield fault("miscounted", "warning", message)
+        if seen.done and tool.mutates:
+            self._idle[name].append(seen)
+            self._effective |= {name} if seen.diff else set()
+
+    def _lies(self, seen: Seen) -> Iterator[str]:
+        for part in _dicts(seen.reply):
+            for table, field in self._own.items():
+                row = _row(seen.after, table, part.get(field))
+                if row is None or not _is_copy(part, row, field):
+                    continue
+                wrong = [f for f in part.keys() & row.keys() if not _alike(part[f], row[f])]
+                if wrong:
+                    f = sorted(wrong)[0]
+                    yield (
+                        f"replies that {f} of {part[field]} is {part[f]!r}; in the state it is {row[f]!r}."
+                    )
+
+    def at_the_end(self) -> Iterator[Finding]:
+        """Writes that were done, as they say, and never changed anything."""
+        for name, idle in self._idle.items():
+            different = {str(seen.call.arguments) for seen in idle}
+            if name not in self._effective and len(different) >= _FEW:
+                message = (
+                    f"{name} is a write, reported success {len(idle)} times, and never changed anything."
+                )
+                yield finding("no-effect", "warning", name, message, **idle[0].told)
+
+
+def _dicts(value: Json, depth: int = 0) -> Iterator[dict[str, Any]]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, dict):
+        yield value
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _dicts(part, depth + 1)
+
+
+def _row(state: State, table: str, key: Json) -> dict[str, Any] | None:
+    rows = state.get(table)
+    found = rows.get(str(key)) if isinstance(rows, dict) and isinstance(key, str | int) else None
+    return found if isinstance(found, dict) else None
+
+
+def _is_copy(part: dict[str, Any], row: dict[str, Any], own: str) -> bool:
+    """Whether a part of a reply shows this row: it has most of its fields."""
+    common = len((part.keys() & row.keys()) - {own})
+    return common >= 2 and common >= 0.7 * (len(row) - 1)
+
+
+def _alike(one: Json, other: Json) -> bool:
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return abs(one - other) < 0.006
+    return same(one, other) or (isinstance(one, list) and isinstance(other, list) and one != other and (
+        sorted(map(str, one)) == sorted(map(str, other))))  # fmt: skip
+
+
+def _miscounted(reply: Json) -> Iterator[str]:
+    """Counts that stand beside one list and are not its length."""
+    for part in _dicts(reply):
+        lists = [value for value in part.values() if isinstance(value, list)]
+        for name in _COUNTS:
+            count = part.get(name)
+            if len(lists) == 1 and type(count) is int and count != len(lists[0]):
+                yield f"replies with {name} {count} beside {len(lists[0])} entries."
+
+
+def all_of(judged: Iterable[Iterator[Finding]]) -> Iterator[Finding]:
+    """All findings of several judgements."""
+    for findings in judged:
+        yield from findings
