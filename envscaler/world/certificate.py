@@ -1,26 +1,36 @@
 """The certificate of a scenario: what execution shows of its task, its checks and its witness.
 
 Every line of it is a trial that was run, for scenarios of this library and for anybody's. An agent that does
-nothing, a wiped database and garbage must earn 0; the witness must earn 1, with another seed too, and end in
-the same state when the seed is the same; leaving out any write of the witness must cost something; every
-check must answer on every state met here; at least one initial record must have to survive. Without a witness
-the trials that need one are `unproved`.
+nothing, a wiped database and garbage must earn 0. The witness must earn 1, in another process and with another seed
+too; leaving out any of its changes must cost something; its rules must hold along it. What solves the task
+otherwise must be paid as well (`otherwise`), and mutants of the solution must not be (`mutants`): each goal must
+tell one from the solution that no other goal does, each guard must be broken by one. Every check must answer on
+every state met here. Without a witness the trials that need one are `unproved`.
 
-It does not search a witness and repairs nothing.
+The witness is played once with a snapshot before every call, and what differs from it goes on from there; all states
+are graded in one sealed worker. This module searches no witness and repairs nothing; what a line needs to be
+proved is decided in `proofs`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from envscaler.error import EnvironmentLost, SourceError
-from envscaler.record import FROM, Json, map_references
-from envscaler.schema import Call, Certificate, Outcome, Proof, Scenario, Skeleton, reward_of
-from envscaler.world.change import State, copied, same
-from envscaler.world.check import all_broken_invariants, grade_all, survivors
+from envscaler.schema import Certificate, Json, Outcome, Proof, Scenario, Skeleton
+from envscaler.world import clock, proofs
+from envscaler.world.alike import Alike
+from envscaler.world.change import State
+from envscaler.world.check import Grader, survivors
 from envscaler.world.environment import Environment
-from envscaler.world.witness import Played, play
+from envscaler.world.mutants.calls import call_mutants, named
+from envscaler.world.mutants.states import StateMutant, state_mutants
+from envscaler.world.otherwise import Otherwise, Ways, free_values
+from envscaler.world.proofs import Ended, Tried
+from envscaler.world.shape import Shape, leaves, value_at
+from envscaler.world.witness import Branches, play
 
-Witness = Sequence[Call]
+LATER = 26 * 3600.0
+"""Seconds that the later clock is ahead: another day and another hour."""
 
 
 def certify(skeleton: Skeleton, scenario: Scenario, *, seed: int = 0, **options: Any) -> Certificate:
@@ -29,160 +39,261 @@ def certify(skeleton: Skeleton, scenario: Scenario, *, seed: int = 0, **options:
     Args:
         skeleton: the world it plays in.
         scenario: initial state, task, checks, and a witness if there is one.
-        seed: of the first replay; another replay uses the next one.
+        seed: of the first replay, and of the choice of mutants; another replay uses the next one.
         options: of `Environment`, e.g. `timeout` and `isolation`.
     """
-    trials = _Trials(skeleton, scenario, seed, options)
     try:
-        initial = trials.initial()
+        with Environment(skeleton, scenario, seed=seed, **options) as environment:
+            environment.reset()
+            return _Trials(skeleton, scenario, environment, seed, options).certificate()
     except SourceError as error:
         return Certificate(proofs=[Proof(name="loads", status="failed", detail=str(error))])
-    return Certificate(proofs=[*trials.without_witness(initial), *trials.with_witness(initial)])
 
 
 class _Trials:
     """The trials of one scenario."""
 
-    def __init__(self, skeleton: Skeleton, scenario: Scenario, seed: int, options: dict[str, Any]) -> None:
-        self._skeleton, self._scenario, self._seed, self._options = skeleton, scenario, seed, options
-        self._grading = {k: v for k, v in options.items() if k in ("timeout", "isolation")}
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        scenario: Scenario,
+        environment: Environment,
+        seed: int,
+        options: dict[str, Any],
+    ) -> None:
+        self._skeleton, self._scenario, self._environment = skeleton, scenario, environment
+        self._seed, self._options = seed, options
+        self._initial = environment.initial_state
+        self._graded: dict[str, list[Outcome]] = {}
+        self._dropped: dict[str, str] = {}
 
-    def environment(self, seed: int) -> Environment:
-        return Environment(self._skeleton, self._scenario, seed=seed, **self._options)
+    def certificate(self) -> Certificate:
+        """All of them."""
+        kept = {name: value for name, value in self._options.items() if name in ("timeout", "isolation")}
+        checks, may_change = self._scenario.checks, self._scenario.may_change
+        with Grader(checks, self._initial, may_change, **kept) as self._grader:
+            first = self._without_witness()
+            if not self._scenario.witness:
+                missing = [*proofs.PLAYED, *proofs.OTHERWISE, *proofs.MUTATED]
+                lines, rest = proofs.unproved(missing, "There is no witness."), Certificate(proofs=[])
+            else:
+                lines, rest = self._with_witness()
+        answers = proofs.always_answer(self._graded)
+        return rest.model_copy(update={"proofs": [*first, answers, *lines]})
 
-    def initial(self) -> State:
-        with self.environment(self._seed) as environment:
-            return environment.initial_state
-
-    def grade(self, initial: State, finals: list[State]) -> list[list[Outcome]]:
-        scenario = self._scenario
-        return grade_all(scenario.checks, initial, finals, scenario.may_change, **self._grading)
+    def _grade(self, states: dict[str, State]) -> dict[str, list[Outcome]]:
+        """The outcomes of each state under its name, which tells it apart in the line about checks that break."""
+        graded = dict(zip(states, self._grader.grade(list(states.values())), strict=True))
+        self._graded |= graded
+        return graded
 
     # Without a witness
 
-    def without_witness(self, initial: State) -> list[Proof]:
-        """Nothing done, wiped, garbage; a goal; something that must survive; checks that always answer."""
-        states = {
-            "nothing done": initial,
-            "database wiped": wiped(initial),
-            "garbage written": garbage(initial),
-        }
-        graded = dict(zip(states, self.grade(initial, list(states.values())), strict=True))
-        proofs = [
-            _has_goal(self._scenario),
-            *(_pays_nothing(name, outcomes) for name, outcomes in graded.items()),
+    def _without_witness(self) -> list[Proof]:
+        """A goal; nothing done, wiped, garbage; something that must survive."""
+        initial = self._initial
+        graded = self._grade(
+            {
+                "nothing done": initial,
+                "database wiped": wiped(initial),
+                "garbage written": garbage(initial),
+            }
+        )
+        return [
+            proofs.has_goal(self._scenario),
+            *(proofs.pays_nothing(name, outcomes) for name, outcomes in graded.items()),
+            proofs.idle_goals(graded["nothing done"]),
+            proofs.must_survive(survivors(initial, self._scenario.may_change)),
         ]
-        return [*proofs, _idle_goals(graded["nothing done"]), _answers(graded), self._survivors(initial)]
-
-    def _survivors(self, initial: State) -> Proof:
-        count = survivors(initial, self._scenario.may_change)
-        detail = "" if count else "Expected a record that must survive, but the task may change everything."
-        return _proof("something must survive", bool(count), detail, figure=count)
 
     # With a witness
 
-    def with_witness(self, initial: State) -> list[Proof]:
-        """Replays, and the witness with each of its writes left out."""
-        witness = self._scenario.witness
-        if not witness:
-            names = (
-                "witness replayed",
-                "witness replayed again",
-                "witness with another seed",
-                "leave one out",
-            )
-            return [Proof(name=name, status="unproved", detail="There is no witness.") for name in names]
-        first = self._play(witness, self._seed)
-        again, other = self._play(witness, self._seed), self._play(witness, self._seed + 1)
-        proofs = [self._solves("witness replayed", initial, first)]
-        proofs.append(_repeats(first, again))
-        proofs.append(self._solves("witness with another seed", initial, other))
-        if isinstance(first, str):
-            return [
-                *proofs,
-                Proof(name="leave one out", status="unproved", detail="The witness does not play."),
-            ]
-        proofs.append(self._leave_one_out(initial, first[0]))
-        return [*proofs, *self._rules(initial, first[0])]
-
-    def _play(self, witness: Witness, seed: int) -> "tuple[Played, State] | str":
-        """The play and the final state, or why there is none."""
+    def _with_witness(self) -> tuple[list[Proof], Certificate]:
+        """The lines, and what else the certificate holds."""
         try:
-            with self.environment(seed) as environment:
+            branches = Branches(self._environment, self._scenario.witness)
+        except EnvironmentLost as lost:
+            first = Ended(None, self._initial, str(lost))
+            return self._unplayed(first), Certificate(proofs=[])
+        first = Ended(branches.played, branches.final)
+        resolved = Certificate(proofs=[], resolved=branches.played.calls)
+        if not first.accepted:
+            return self._unplayed(first), resolved
+        outcomes = self._grade({"the witness": first.final})["the witness"]
+        line = proofs.solves("witness replayed", first, outcomes)
+        if line.status != "proved":
+            missing = [*proofs.PLAYED[1:], *proofs.OTHERWISE, *proofs.MUTATED]
+            return [line, *proofs.unproved(missing, "The witness does not earn 1.")], resolved
+        return self._solved(line, first, branches, resolved)
+
+    def _unplayed(self, first: Ended) -> list[Proof]:
+        missing = [*proofs.PLAYED[1:], *proofs.OTHERWISE, *proofs.MUTATED]
+        line = proofs.solves("witness replayed", first, [])
+        return [line, *proofs.unproved(missing, "The witness does not play.")]
+
+    def _solved(
+        self, line: Proof, first: Ended, branches: Branches, rest: Certificate
+    ) -> tuple[list[Proof], Certificate]:
+        """What is tried when the witness is accepted and earns 1."""
+        alike = Alike(self._initial, first.final)
+        again = self._play(self._seed)
+        other, later = self._elsewhere(alike, first.final)
+        ways = [*self._ways(branches, alike), *later[0]]
+        tried = self._tried({f"{w.family}: {w.what}": (w.family, w.what, w.final, True) for w in ways})
+        lines = [line, proofs.repeats(first, again), other, *proofs.solved_otherwise(tried, later[1])]
+        mutants = self._mutants(branches, alike)
+        lines += [
+            self._left_out(branches),
+            proofs.killed(mutants),
+            proofs.goals_needed(mutants),
+            proofs.guards_broken(mutants),
+            *self._rules(branches),
+        ]
+        kills = [kill for mutant in mutants if (kill := mutant.kill) is not None]
+        return lines, rest.model_copy(update={"kills": kills})
+
+    def _play(self, seed: int, **options: Any) -> Ended:
+        """The witness, played in an environment of its own."""
+        try:
+            with Environment(
+                self._skeleton, self._scenario, seed=seed, **{**self._options, **options}
+            ) as environment:
                 environment.reset()
-                played = play(environment, witness)
-                return played, environment.state
+                played = play(environment, self._scenario.witness)
+                return Ended(played, environment.state)
         except (EnvironmentLost, SourceError) as error:
-            return str(error)
+            return Ended(None, {}, str(error))
 
-    def _solves(self, name: str, initial: State, run: "tuple[Played, State] | str") -> Proof:
-        if isinstance(run, str):
-            return Proof(name=name, status="failed", detail=run)
-        played, final = run
-        if played.refused is not None:
-            call, reply = played.calls[played.refused], played.replies[played.refused]
-            said = f"Call {played.refused} ({call.tool}) was refused: {str(reply)[:300]}"
-            return Proof(name=name, status="failed", detail=said)
-        outcomes = self.grade(initial, [final])[0]
-        paid = reward_of(outcomes)
-        return _proof(
-            name, paid == 1.0, f"Expected reward 1, got {_shown(paid)}: {_failing(outcomes)}", figure=paid
-        )
+    def _tried(self, states: dict[str, tuple[str, str, State, bool]]) -> list[Tried]:
+        graded = self._grade({name: state for name, (_, _, state, _) in states.items()})
+        return [Tried(kind, what, graded[name], reach) for name, (kind, what, _, reach) in states.items()]
 
-    def _leave_one_out(self, initial: State, played: Played) -> Proof:
-        """Each write of the witness must matter: without it the reward falls, or a later call is refused."""
-        witness = self._scenario.witness
-        needless = []
-        writes = [place for place, changed in enumerate(played.diffs) if changed]
-        for place in writes:
-            run = self._play(without(witness, place, played), self._seed)
-            if isinstance(run, str) or run[0].refused is not None:
+    # Elsewhere: another seed, a later clock
+
+    def _elsewhere(self, alike: Alike, final: State) -> tuple[Proof, tuple[list[Otherwise], dict[str, str]]]:
+        """Another seed and a later clock: first both in one play, and each by itself where that does not do."""
+        name, family = "witness with another seed", "later clock"
+        start = float(self._options.get("start", clock.START)) + LATER
+        both = self._play(self._seed + 1, start=start)
+        if both.accepted:
+            line = proofs.solves(name, both, self._grade({name: both.final})[name])
+            if line.status == "proved":
+                alike.loosen(final, both.final)
+                return line, ([Otherwise(family, "26 hours later", both.final)], {})
+        seeded, later = self._play(self._seed + 1), self._play(self._seed, start=start)
+        for end in (seeded, later):
+            if end.accepted:
+                alike.loosen(final, end.final)
+        outcomes = self._grade({name: seeded.final})[name] if seeded.accepted else []
+        line = proofs.solves(name, seeded, outcomes)
+        if not later.accepted:
+            return line, ([], {family: f"26 hours later it does not play ({later.problem[:120]})"})
+        return line, ([Otherwise(family, "26 hours later", later.final)], {})
+
+    def _ways(self, branches: Branches, alike: Alike) -> Iterator[Otherwise]:
+        free = list(free_values(self._skeleton, branches, alike, self._seed))
+        for way in free:
+            alike.loosen(branches.final, way.final, everywhere=False)
+        yield from Ways(self._skeleton, branches, alike, self._seed).all()
+        yield from free
+
+    # Mutants
+
+    def _mutants(self, branches: Branches, alike: Alike) -> list[Tried]:
+        """Mutants of calls that lead to an end of their own, then mutants of the final state."""
+        states: dict[str, tuple[str, str, State, bool]] = {}
+        seen = {alike.mark(branches.final): "the witness"}
+        shape = Shape(self._initial)
+        for mutant in call_mutants(self._skeleton, branches.witness, branches.played, shape, seed=self._seed):
+            branch = branches.go_on(mutant.place, mutant.calls)
+            if branch is None:
                 continue
-            if reward_of(self.grade(initial, [run[1]])[0]) == 1.0:
-                needless.append(place)
-        share = (len(writes) - len(needless)) / len(writes) if writes else 0.0
-        if not writes:
-            return Proof(
-                name="leave one out", status="failed", figure=0.0, detail="The witness changes nothing."
-            )
-        calls = ", ".join(f"{place} ({witness[place].tool})" for place in needless)
-        return _proof("leave one out", not needless, f"Reward is 1 without call {calls}.", figure=share)
+            name, mark = f"{mutant.kind}: {mutant.what}", alike.mark(branch.final)
+            if mark not in seen:
+                seen[mark] = name
+                states[name] = (mutant.kind, mutant.what, branch.final, True)
+            if mutant.kind == "call dropped" and branch.refused is None:
+                self._dropped[mutant.what] = seen[mark]
+        given = _given(branches)
+        for made in self._state_mutants(branches, alike, self._seed):
+            if made.kind not in _MAY_BE_ALIKE or alike.mark(made.state) not in seen:
+                reach = _within_reach(made, branches.final, given)
+                states.setdefault(f"{made.kind}: {made.what}", (made.kind, made.what, made.state, reach))
+        tried = self._tried(states)
+        return [*tried, *self._harder(branches, proofs.idle_guards(tried))]
 
-    def _rules(self, initial: State, played: Played) -> list[Proof]:
+    def _state_mutants(self, branches: Branches, alike: Alike, seed: int) -> Iterator[StateMutant]:
+        words = " ".join(check.source for check in self._scenario.checks)
+        return state_mutants(self._initial, branches.final, seed=seed, loose=alike.is_loose, named=words)
+
+    def _harder(self, branches: Branches, idle: Sequence[str]) -> list[Tried]:
+        """For guards that nothing has broken yet: the final state with whole tables emptied or spoilt."""
+        if not idle:
+            return []
+        states: dict[str, tuple[str, str, State, bool]] = {}
+        final = branches.final
+        for table, value in final.items():
+            if isinstance(value, dict | list) and value:
+                for kind, spoil in (("table emptied", wiped), ("table spoilt", garbage)):
+                    states[f"{kind}: {table}"] = (kind, table, {**final, **spoil({table: value})}, False)
+        return self._tried(states)
+
+    def _left_out(self, branches: Branches) -> Proof:
+        """Each change of the witness must matter: without it the reward falls, or a later call is refused."""
+        writes = [named(branches.witness, n) for n, changed in enumerate(branches.played.diffs) if changed]
+        paid = [
+            call
+            for call in writes
+            if call in self._dropped and Tried("", "", self._graded[self._dropped[call]]).survives
+        ]
+        return proofs.leave_one_out(writes, paid)
+
+    def _rules(self, branches: Branches) -> list[Proof]:
         """The invariants, along the witness."""
         if not any(rule.invariant for rule in self._skeleton.rules):
             return []
-        changes = []
-        with self.environment(self._seed) as environment:
-            environment.reset()
-            before = copied(initial)
-            for call in played.calls:
-                reply = environment.call(call.tool, call.arguments)
-                after = environment.state
-                changes.append((before, after, {**call.model_dump(mode="json"), "reply": reply}))
-                before = after
-        found = all_broken_invariants(self._skeleton.rules, changes, **self._grading)
-        broken = [f.message for findings in found for f in findings]
-        return [_proof("rules hold along the witness", not broken, " ".join(broken[:3]), figure=len(broken))]
+        played, states = branches.played, branches.states
+        changes = [
+            (
+                states[place],
+                states[place + 1],
+                {"tool": call.tool, "arguments": call.arguments, "reply": played.replies[place]},
+            )
+            for place, call in enumerate(played.calls)
+        ]
+        found = self._grader.broken_invariants(self._skeleton.rules, changes)
+        return [proofs.holds_along([f.message for findings in found for f in findings])]
 
 
-def without(witness: Witness, place: int, played: Played) -> list[Call]:
-    """The witness less one call; references to it keep the values they had, others count one less."""
+_MAY_BE_ALIKE = frozenset({"points elsewhere", "values swapped"})
+"""Mutants of states that may be the solution with its generated ids exchanged."""
 
-    def moved(way: Json) -> Json:
-        if not isinstance(way, list) or not way:
-            return {FROM: way}
-        source, *path = way
-        if source == place:
-            # What it would have given is not there; a value that no record has shows it best.
-            return f"missing result of call {place}"
-        return {FROM: [source - (source > place), *path]}
 
-    return [
-        Call(tool=call.tool, arguments={k: map_references(v, moved) for k, v in call.arguments.items()})
-        for number, call in enumerate(witness)
-        if number != place
-    ]
+def _given(branches: Branches) -> tuple[set[tuple[str, Json]], set[str]]:
+    """What the witness gave by arguments that are not free: values with names, and texts."""
+    pairs: set[tuple[str, Json]] = set()
+    for call in branches.played.calls:
+        for name, given in call.arguments.items():
+            if name not in call.free:
+                pairs |= {(str(way[-1]) if way else name, v) for way, v in leaves(given) if _plain(v)}
+                pairs |= {(name, v) for _, v in leaves(given) if _plain(v)}
+    return pairs, {value for _, value in pairs if isinstance(value, str) and len(value) > 2}
+
+
+def _within_reach(mutant: StateMutant, final: State, given: tuple[set[tuple[str, Json]], set[str]]) -> bool:
+    """Whether the value made wrong was given by an argument, so that another argument may have made it so."""
+    if not mutant.done or not mutant.place.path:
+        return False
+    value = value_at(final, mutant.place)
+    name = next((step for step in reversed(mutant.place.path) if isinstance(step, str)), "")
+    return _plain(value) and ((name, value) in given[0] or value in given[1])
+
+
+def _plain(value: Json) -> bool:
+    return value is not None and not isinstance(value, dict | list)
+
+
+# States that must earn nothing
 
 
 def wiped(state: State) -> State:
@@ -204,65 +315,4 @@ def _spoilt(value: Any) -> Any:
         return not value
     if isinstance(value, int | float):
         return -987654321
-    return "�garbage�"
-
-
-# One line of the certificate each
-
-
-def _proof(name: str, holds: bool, detail: str, figure: float | None = None) -> Proof:
-    return Proof(
-        name=name, status="proved" if holds else "failed", figure=figure, detail="" if holds else detail
-    )
-
-
-def _shown(paid: float | None) -> str:
-    return "none, for a check broke" if paid is None else f"{paid:.2f}"
-
-
-def _failing(outcomes: Sequence[Outcome]) -> str:
-    failing = [f"{o.item}{f' ({o.note})' if o.note else ''}" for o in outcomes if o.passed is not True]
-    return "; ".join(failing[:3])
-
-
-def _has_goal(scenario: Scenario) -> Proof:
-    goals = sum(check.kind == "goal" for check in scenario.checks)
-    return _proof("has a goal", goals > 0, "Expected at least one goal, got none.", figure=goals)
-
-
-def _pays_nothing(name: str, outcomes: Sequence[Outcome]) -> Proof:
-    paid = reward_of(list(outcomes))
-    passed = [o.item for o in outcomes if o.kind == "goal" and o.passed]
-    detail = f"Expected reward 0, got {_shown(paid)}; already true: {'; '.join(passed[:3])}"
-    if paid is None:
-        detail = f"Expected reward 0, got {_shown(paid)}: {_failing(outcomes)}"
-    return _proof(name, paid == 0.0, detail, figure=paid)
-
-
-def _idle_goals(outcomes: Sequence[Outcome]) -> Proof:
-    true = [o.item for o in outcomes if o.kind == "goal" and o.passed]
-    broken = [o.item for o in outcomes if o.kind == "guard" and o.passed is False]
-    detail = (
-        f"At reset these goals hold: {'; '.join(true) or 'none'}; guards fail: {'; '.join(broken) or 'none'}."
-    )
-    return _proof(
-        "goals open, guards whole at reset", not true and not broken, detail, figure=len(true) + len(broken)
-    )
-
-
-def _answers(graded: dict[str, list[Outcome]]) -> Proof:
-    broken = [
-        f"{o.item} ({name}: {o.note})"
-        for name, outcomes in graded.items()
-        for o in outcomes
-        if o.passed is None
-    ]
-    return _proof("checks always answer", not broken, "; ".join(broken[:3]), figure=len(broken))
-
-
-def _repeats(first: "tuple[Played, State] | str", again: "tuple[Played, State] | str") -> Proof:
-    name = "witness replayed again"
-    if isinstance(first, str) or isinstance(again, str):
-        return Proof(name=name, status="failed", detail=first if isinstance(first, str) else str(again))
-    equal = same(first[1], again[1]) and all(map(same, first[0].replies, again[0].replies))
-    return _proof(name, equal, "Expected the same replies and final state for the same seed, got others.")
+    return "\ufffdgarbage\ufffd"

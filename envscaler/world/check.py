@@ -20,7 +20,8 @@ import msgspec
 from envscaler.error import ParameterError
 from envscaler.schema import Call, Check, Finding, Json, Outcome, Rule, reward_of
 from envscaler.world.change import State, diff, escaped, path, records, unescaped
-from envscaler.world.jury import TIMEOUT, Jury
+from envscaler.world.jury import TIMEOUT as TIMEOUT
+from envscaler.world.jury import Jury as Jury
 from envscaler.world.sandbox import Isolation
 
 RewardMode = Literal["default", "strict", "paper"]

@@ -103,7 +103,7 @@ class Ways:
                 continue
             tried.add(tuple(order))
             branch = self._in_order(order)
-            if self._is_alike(branch):
+            if branch is not None and branch.refused is None and self._alike.mark(branch.final) == self._mark:
                 found += 1
                 yield Otherwise("calls reordered", f"in the order {', '.join(map(str, order))}", branch.final)
 
@@ -147,9 +147,6 @@ class Ways:
         start = next((new for new, old in enumerate(order) if new != old), len(order))
         calls = [renumbered(self._witness[old], now.get) for old in order[start:]]
         return self._branches.go_on(start, calls)
-
-    def _is_alike(self, branch: Branch | None) -> bool:
-        return branch is not None and branch.refused is None and self._alike.mark(branch.final) == self._mark
 
     # Calls in between
 
@@ -221,8 +218,7 @@ class Ways:
             back = self._inverse(place) if found < MOST - 1 else None
             if back is None:
                 continue
-            after = [renumbered(c, lambda n, at=place: n + 2 * (n >= at)) for c in self._witness[place + 1 :]]
-            branch = self._branches.go_on(place + 1, [back, self._witness[place], *after])
+            branch = self._branches.go_on(place + 1, [back, *self._again(place)])
             if (
                 branch
                 and branch.refused is None
@@ -231,6 +227,13 @@ class Ways:
                 found += 1
                 what = f"{named(self._witness, place)}, {back.tool}, and again"
                 yield Otherwise("done and undone", what, branch.final)
+
+    def _again(self, place: int) -> list[Call]:
+        """The calls from a place on, after that call and one more were made already."""
+        later = [
+            renumbered(call, lambda n: n + 2 if n >= place else n) for call in self._witness[place + 1 :]
+        ]
+        return [self._witness[place], *later]
 
     def _counted(self, final: State) -> State:
         """The state with its counters as the witness left them: a change made twice counts twice."""
