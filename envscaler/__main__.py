@@ -11,10 +11,10 @@ import sys
 from collections.abc import Sequence
 
 from envscaler import __version__
-from envscaler.commands import run
+from envscaler.commands import replay, run
 from envscaler.error import EnvscalerError
 
-_COMMANDS = (run,)
+_COMMANDS = (run, replay)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

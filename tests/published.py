@@ -1,4 +1,4 @@
-"""Reading the published sample as far as the tests of the world wing need it."""
+"""The published sample as the tests of the world wing need it, read by `envscaler.release`."""
 
 import ast
 import json
@@ -6,7 +6,10 @@ import random
 from pathlib import Path
 from typing import Any
 
-from envscaler.schema import Call, Check, Scenario, Skeleton, Tool
+from envscaler import release
+from envscaler.release.exact import opened, record_of
+from envscaler.release.shapes import scenarios
+from envscaler.schema import Call, Scenario, Skeleton
 from envscaler.world.annotations import Types
 from envscaler.world.source import read_tools
 from envscaler.world.tree import parse_tree
@@ -15,12 +18,7 @@ from envscaler.world.trying import Values, example, is_id
 
 def plain(value: Any) -> Any:
     """A value that the files hold as itself, as JSON text or as a Python literal."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except ValueError:
-        return ast.literal_eval(value)
+    return opened(value)
 
 
 def rows(folder: Path, name: str) -> Any:
@@ -29,34 +27,16 @@ def rows(folder: Path, name: str) -> Any:
 
 
 def skeletons(folder: Path, *, declared: bool = False) -> dict[str, Skeleton]:
-    """The environments by their id; with the published tool schemas when `declared`."""
-    found = {}
-    for key, row in rows(folder, "env_metadata").items():
-        name, source = row["env_class_name"], row["env_class_code"]
-        tools = read_tools(source, name)
-        if declared:
-            said = {tool["function"]["name"]: tool["function"] for tool in plain(row["tools"])}
-            tools = [
-                Tool(name=t.name, parameters=said[t.name].get("parameters") or {}, mutates=t.mutates)
-                for t in tools
-            ]
-        fields = {
-            "theme_id": "",
-            "title": key,
-            "summary": "",
-            "class_name": name,
-            "source": source,
-            "state": [],
-        }
-        found[key] = Skeleton(**fields, rules=[], tools=tools)
-    return found
+    """The environments by their id; with the published tool schemas when `declared`, else with ours."""
+    found = {release.env_id(skeleton): skeleton for skeleton in release.read_environments(folder)}
+    if declared:
+        return found
+    return {key: s.replace(tools=read_tools(s.source, s.class_name)) for key, s in found.items()}
 
 
 def scenario(row: dict[str, Any], skeleton: Skeleton) -> Scenario:
     """A published scenario; its checks are all goals, for nobody declared them."""
-    checks = [Check(item=c["check_item"], source=c["check_func"]) for c in plain(row["checklist_with_func"])]
-    state = plain(row["init_config"])
-    return Scenario(skeleton_id=skeleton.id, initial_state=state, task=row["task"], checks=checks)
+    return record_of(row, scenarios([skeleton]))
 
 
 def states(folder: Path) -> dict[str, dict[str, Any]]:
@@ -66,25 +46,13 @@ def states(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def episodes(folder: Path) -> list[tuple[str, dict[str, Any], list[tuple[Call, Any]], float]]:
-    """Recorded episodes: environment, scenario, calls with their replies, reward.
-
-    Arguments are taken from the messages: those in the trajectory were live parts of the state, and one shows
-    what a later call wrote into it.
-    """
-    scenarios = {row["task_id"]: row for row in rows(folder, "trajectory_scenarios")}
+    """Recorded episodes: environment, scenario, calls with their replies, reward."""
+    posed = {row["task_id"]: row for row in rows(folder, "trajectory_scenarios")}
     found = []
-    for row in rows(folder, "trajectories"):
-        steps = [step for step in row["trajectory"] if step.get("action")]
-        said = [m["content"] for m in row["messages"] if m["role"] == "assistant"]
-        calls = []
-        for step, text in zip(steps, said, strict=True):
-            if step["observation"]["type"] == "tool":
-                call = json.JSONDecoder().raw_decode(text.partition("<tool_call>")[2].lstrip())[0]
-                assert call["name"] == step["action"]["name"]
-                made = Call(tool=call["name"], arguments=call.get("arguments") or {})
-                calls.append((made, step["observation"]["content"]))
-        info = row["task_info"]
-        found.append((info["env_id"], scenarios[info["task_id"]], calls, row["total_reward"]))
+    for rollout in release.read_trajectories(folder):
+        row, reward = posed[rollout.scenario_id], release.recorded_reward(rollout)
+        assert reward is not None
+        found.append((row["env_id"], row, release.recorded_calls(rollout), reward))
     return found
 
 

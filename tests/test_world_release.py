@@ -150,7 +150,7 @@ def test_the_recorded_episodes_replay(release, skeletons):
         counts += again.counts
         recorded_calls += len(calls)
     assert recorded_calls == sum(counts.values()) == 110
-    assert counts == {"equal": 101, "generated": 9}
+    assert counts == {"same": 101, "id": 9}
 
 
 def test_a_replay_tells_what_is_different(release, skeletons):
@@ -160,9 +160,9 @@ def test_a_replay_tells_what_is_different(release, skeletons):
     odd = first.model_copy(update={"arguments": {**first.arguments, "surplus": 1}})
     told = [(odd, reply), (second, {"success": True, "data": "other"}), *rest]
     again = replay(made, published.scenario(row, made), told)
-    assert [c.kind for c in again.calls[:2]] == ["validated", "follows"]
+    assert [c.kind for c in again.calls[:2]] == ["validation", "follows"]
     again = replay(made, published.scenario(row, made), [(second, other), (first, {"nothing": "like it"})])
-    assert again.calls[1].kind == "different"
+    assert again.calls[1].kind == "real"
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """Replaying a recorded episode, ours or anybody's: the same calls again, each reply held against the recorded one.
 
-Every call falls into one class. `equal`: the same reply after parsing. `generated`: equal but for ids and times
-that are made anew each time; what they were recorded as is from then on read as what they are now, in
-arguments and in keys. `validated`: our schemas refuse what was let through then. `undone`: the tool raised,
-and ours puts back what it had half changed. `follows`: differs after one of the last two, which may be why.
-`different`: none of these, which wants an explanation. Nothing is judged beyond that.
+Every call falls into one class. `same`: the same reply after parsing. `id` and `time`: the same but for ids, or only
+times, that are made anew each time; what they were recorded as is from then on read as what they are now, in
+arguments and in keys. `order`: the same but for the order of a list, as where a set was listed. `validation`: our
+schemas refuse what was let through then. `undone`: the tool raised, and ours puts back what it had half changed.
+`follows`: differs after one of the last two, which may be why. `real`: none of these, which wants an explanation.
+Nothing is judged beyond that.
 """
 
 import ast
@@ -12,25 +13,24 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from envscaler.schema import Call, Json, Scenario, Skeleton
+from envscaler import syntax
+from envscaler.schema import Call, Json, Part, Record, Scenario, Skeleton, canonical
 from envscaler.world.change import same
 from envscaler.world.environment import Environment
 
-Class = Literal["equal", "generated", "validated", "undone", "follows", "different"]
-_MADE = re.compile(
-    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:?\d\d)?"
-    r"|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\b\w*[0-9a-fA-F]{6,}\w*\b"
-)
+Class = Literal["same", "id", "time", "order", "validation", "undone", "follows", "real"]
+CLASSES: tuple[Class, ...] = get_args(Class)
+_TIME = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:?\d\d)?"
+_MADE = re.compile(_TIME + r"|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\b\w*[0-9a-fA-F]{6,}\w*\b")
 """Times, UUIDs, and words with six hex digits or more in a row."""
+_TIMES = re.compile(_TIME)
 _EPOCH = (1.4e9, 2.2e9)
 """Numbers between these are taken for seconds since 1970 when both sides of a difference lie there."""
 
 
-@dataclass(frozen=True)
-class Replayed:
+class Replayed(Part):
     """One call, then and now."""
 
     call: Call
@@ -43,10 +43,11 @@ class Replayed:
     """How they compare."""
 
 
-@dataclass(frozen=True)
-class Replay:
+class Replay(Record):
     """A replayed episode."""
 
+    scenario_id: str
+    """Where it was played."""
     calls: list[Replayed]
     """One entry a call."""
     reward: float | None
@@ -77,16 +78,17 @@ def replay(
             call = Call(tool=written.tool, arguments=_renamed(written.arguments, renamed))
             reply, then = environment.call(call.tool, call.arguments), parsed(text)
             kind = _compare(then, reply, renamed, environment.faults)
-            follows = kind == "different" and any(c.kind in ("validated", "undone") for c in made)
-            made.append(Replayed(call, then, reply, "follows" if follows else kind))
-        return Replay(made, environment.finish()[1])
+            if kind == "real" and any(c.kind in ("validation", "undone") for c in made):
+                kind = "follows"
+            made.append(Replayed(call=call, recorded=then, reply=reply, kind=kind))
+        return Replay(scenario_id=scenario.id, calls=made, reward=environment.finish()[1])
 
 
 def parsed(text: Json) -> Json:
     """A recorded reply: JSON, the `repr` of a Python value, or just text."""
     if not isinstance(text, str):
         return text
-    for read in (json.loads, ast.literal_eval):
+    for read in (json.loads, _literal):
         try:
             return json.loads(json.dumps(read(text)))
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
@@ -94,17 +96,33 @@ def parsed(text: Json) -> Json:
     return text
 
 
+def _literal(text: str) -> Json:
+    return ast.literal_eval(syntax.parse(text.strip(), "eval"))
+
+
 def _compare(then: Json, now: Json, renamed: dict[str, str], faults: Sequence[Json]) -> Class:
     if same(then, now):
-        return "equal"
+        return "same"
     if faults:
         return "undone"
+    meant = _renamed(then, renamed)
     fresh: dict[str, str] = {}
-    if _alike(_renamed(then, renamed), now, fresh):
+    if _alike(meant, now, fresh):
         renamed.update(fresh)
-        return "generated"
+        differing: dict[str, str] = {}
+        _alike(then, now, differing)  # an id that an earlier call made is none that is fresh
+        return "time" if all(map(_TIMES.fullmatch, differing)) else "id"
+    if same(_sorted(meant), _sorted(now)):
+        return "order"
     refused = isinstance(now, dict) and now.get("success") is False
-    return "validated" if refused and _ours(str(now.get("error"))) else "different"
+    return "validation" if refused and _ours(str(now.get("error"))) else "real"
+
+
+def _sorted(value: Json) -> Json:
+    """The value with its lists in one order."""
+    if isinstance(value, dict):
+        return {key: _sorted(part) for key, part in value.items()}
+    return sorted(map(_sorted, value), key=canonical) if isinstance(value, list) else value
 
 
 def _ours(error: str) -> bool:
@@ -127,7 +145,7 @@ def _alike(then: Json, now: Json, fresh: dict[str, str]) -> bool:
         return True
     if isinstance(then, str) and isinstance(now, str):
         old, new = _MADE.findall(then), _MADE.findall(now)
-        fresh.update(zip(old, new, strict=False))
+        fresh.update((was, made) for was, made in zip(old, new, strict=False) if was != made)
         return len(old) == len(new) > 0 and _MADE.sub("#", then) == _MADE.sub("#", now)
     numbers = [v for v in (then, now) if isinstance(v, int | float) and _EPOCH[0] < v < _EPOCH[1]]
     return len(numbers) == 2

@@ -1,0 +1,176 @@
+"""A published row and our record of it, there and back without loss.
+
+A `Shape` says how the fields of one are the fields of the other. What it cannot say is kept: what a row has beyond
+that, or says in words of its own, stands in the record's `extra` under the name it came with; what a record has beyond
+that stands in the row under `envscaler`, which other tools pass over. An original is given back while it still says
+what the record says; once a part of the record was changed, that part is written anew.
+
+Some releases hold objects as text, in JSON or as Python prints them. They are read as objects and written back as the
+text they were. What is not kept is white space between values, the order of keys, and which of two equal keys came
+first. This module knows no field by name (`shapes` and `episodes` do).
+"""
+
+import ast
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from envscaler import syntax
+from envscaler.schema import Json, Rollout, Scenario, Skeleton
+from envscaler.store import sentence
+from envscaler.world.change import same
+
+R = TypeVar("R", Skeleton, Scenario, Rollout)
+Row = dict[str, Any]
+OWN = "envscaler"
+"""The field of a row that holds what only our records have."""
+MARKS = "published"
+"""The entry of `extra` that says how a row was written, beyond its fields."""
+_ABSENT: Any = object()
+"""Stands for a field that a row does not have."""
+_FORMS: dict[str, Callable[[Json], str]] = {
+    "json": lambda value: json.dumps(value, ensure_ascii=False),
+    "ascii": json.dumps,
+    "compact": lambda value: json.dumps(value, ensure_ascii=False, separators=(",", ":")),
+    "python": repr,
+}
+"""The ways in which a value is usually made a text."""
+
+
+class RowError(ValueError):
+    """A row does not say what a row of its kind must; the message is a sentence."""
+
+
+@dataclass(frozen=True)
+class Shape(Generic[R]):
+    """How the rows of one kind say what a record says."""
+
+    kind: type[R]
+    """The record."""
+    read: Callable[[Row], dict[str, Any]]
+    """The record's fields out of a row; raises `RowError`."""
+    write: Callable[[R], Row]
+    """The row of a record, complete."""
+    name: str = ""
+    """The field with the name that the published data gives a row; ours is the record's id."""
+    texts: frozenset[str] = field(default_factory=frozenset)
+    """Fields that are objects, and in some releases texts of objects."""
+    as_text: frozenset[str] = field(default_factory=frozenset)
+    """Those of them that are written as text, however they came."""
+    another: bool = False
+    """Whether it writes rows in another form than a reader takes them to have been written in."""
+    made: frozenset[str] = field(default_factory=frozenset)
+    """Fields in which the record has the last word, whatever was read."""
+
+
+def opened(value: Any) -> Any:
+    """What a text holds where it is JSON or a Python literal, else the value as it came."""
+    if not isinstance(value, str):
+        return value
+    for read in (json.loads, lambda text: ast.literal_eval(syntax.parse(text.strip(), "eval"))):
+        try:
+            # There and back: a literal may hold tuples and keys that are no text.
+            return json.loads(json.dumps(read(value), allow_nan=False))
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            continue
+    return value
+
+
+def record_of(row: Row, shape: Shape[R]) -> R:
+    """The record of a row.
+
+    Raises:
+        RowError: the row does not say what it must.
+    """
+    plain, forms = _without_text(row, shape)
+    own = plain.pop(OWN, {})
+    if not isinstance(own, dict):
+        raise RowError(f"{OWN}: expected an object, got {own!r:.60}.")
+    said = shape.read(plain)
+    bare = _made(shape, {**said, **own})
+    if "extra" in own:
+        return bare
+    again = shape.write(bare)
+    kept = {k: v for k, v in plain.items() if k not in again or not same(again[k], v)}
+    marks: Row = {"text": forms} if forms else {}
+    if absent := [name for name in again if name not in row]:
+        marks["absent"] = absent
+    name = {} if bare.extra.get(shape.name) == bare.id else bare.extra
+    extra = {**name, **kept, **({MARKS: marks} if marks else {})}
+    return bare.model_copy(update={"extra": extra})
+
+
+def row_of(record: R, shape: Shape[R]) -> Row:
+    """The row of a record: reading it back gives an equal record."""
+    row, content = shape.write(record), _content(record)
+    marks: Row = record.extra.get(MARKS, {})
+    base = _said(row, shape)
+    given: list[tuple[str, Any]] = [(k, v) for k, v in record.extra.items() if k not in (MARKS, shape.name)]
+    for name, value in [*given, *((name, _ABSENT) for name in marks.get("absent", []))]:
+        changed = {k: v for k, v in {**row, name: value}.items() if v is not _ABSENT}
+        if name not in row:
+            row = changed
+        elif name not in shape.made and (said := _as_good(changed, shape, base, content)):
+            row, base = changed, said
+    own = {k: v for k, v in content.items() if not same(v, base.get(k))}
+    if own:
+        row[OWN] = own
+    row = _with_text(row, {**dict.fromkeys(shape.as_text, "json"), **marks.get("text", {})})
+    # What a form leaves out is no less a part of the record, and a reader does not know which form it was.
+    if shape.another or record_of(row, shape).extra != record.extra:
+        row[OWN] = {**own, "extra": record.extra}
+    return row
+
+
+def _made(shape: Shape[R], fields: Row) -> R:
+    try:
+        record = shape.kind.model_validate(fields)
+        record.id  # noqa: B018  What has no id, such as half a surrogate pair, cannot be written again either.
+        return record
+    except ValidationError as error:
+        raise RowError(f"Expected a {shape.kind.__name__}: {sentence(error)}") from error
+    except (ValueError, RecursionError) as error:
+        raise RowError(f"Expected a {shape.kind.__name__} that can be written again, but {error}.") from error
+
+
+def _content(record: R) -> Row:
+    content = record.model_dump(mode="json")
+    return {k: v for k, v in content.items() if k not in ("id", "extra")}
+
+
+def _said(row: Row, shape: Shape[R]) -> Row:
+    return _content(_made(shape, shape.read(row)))
+
+
+def _as_good(row: Row, shape: Shape[R], base: Row, content: Row) -> Row | None:
+    """What a row with an original in it says, where that is what the record or the row without it says."""
+    try:
+        said = _said(row, shape)
+    except RowError:
+        return None
+    fits = all(same(value, base[name]) or same(value, content[name]) for name, value in said.items())
+    return said if fits else None
+
+
+def _without_text(row: Row, shape: Shape[R]) -> tuple[Row, Row]:
+    """The row with its texts opened, and for each of them the form it had, or the text itself."""
+    plain, forms = dict(row), {}
+    for name in shape.texts & row.keys():
+        value = opened(row[name])
+        if isinstance(row[name], str) and not isinstance(value, str):
+            plain[name] = value
+            forms[name] = next((f for f, write in _FORMS.items() if write(value) == row[name]), row[name])
+    return plain, forms
+
+
+def _with_text(row: Row, forms: Row) -> Row:
+    texts = {}
+    for name in forms.keys() & row.keys():
+        form = forms[name]
+        write = _FORMS.get(form)
+        verbatim = write is None and same(opened(form), row[name])
+        texts[name] = form if verbatim else (write or _FORMS["json"])(row[name])
+    return {**row, **texts}
