@@ -11,6 +11,8 @@ from envscaler.model.builtin.pattern import Added, Changed, Outcome, State
 
 _SAME = """\
     def same(value, wanted):
+        if wanted is ...:  # any words will do
+            return isinstance(value, str) and bool(value.strip())
         if isinstance(wanted, float) and isinstance(value, (int, float)) and not isinstance(value, bool):
             return abs(value - wanted) < 0.005
         if isinstance(wanted, str) and isinstance(value, str):

@@ -20,7 +20,7 @@ from envscaler.model.builtin.build import PlannedTool, World, world_of
 from envscaler.model.builtin.domain import ENOUGH, FOLDER, Domain, domains, ranking, read_domain, wordings
 from envscaler.model.builtin.poser import pose
 
-STATES = 30
+STATES = 60
 """States that are drawn and in which a task is posed."""
 WIDTH = 110
 ALIKE = 0.6
@@ -107,9 +107,9 @@ def _tasks(world: World) -> Iterator[str]:
     for seed in range(STATES):
         rng = np.random.default_rng(seed)
         state = world.state(rng)
-        thin = [t.noun.ids for t in world.tables if not 4 <= len(state[t.noun.ids]) <= 30]
+        thin = [t.noun.ids for t in world.tables if not 3 <= len(state[t.noun.ids]) <= 30]
         if thin:
-            yield f"generate: {thin[0]} has {len(state[thin[0]])} rows in state {seed}; expected 4 to 30."
+            yield f"generate: {thin[0]} has {len(state[thin[0]])} rows in state {seed}; expected 3 to 30."
             return
         try:
             drawn.update(type(goal).__name__ for goal, _, _ in world.read(pose(world, state, rng)))

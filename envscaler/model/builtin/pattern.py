@@ -182,9 +182,30 @@ class Added:
 Outcome = Changed | Added
 
 
+class _AnyText(str):
+    """Stands for a text that the task leaves open: equal to every text that says something."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and bool(other.strip())
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+ANY_TEXT = _AnyText("in any words")
+"""As a slot, and in the demands made of it: whoever does the sub-task chooses the words."""
+_SAID = "As agreed on the phone today."
+"""What a plan says where the words are free."""
+
+
 def call(tool: str, **arguments: Any) -> dict[str, Any]:
-    """One planned call."""
-    return {"tool": tool, "arguments": arguments}
+    """One planned call; an argument that is `ANY_TEXT` is left open by the task."""
+    free = [name for name, value in arguments.items() if value is ANY_TEXT]
+    planned = {"tool": tool, "arguments": {**arguments, **dict.fromkeys(free, _SAID)}}
+    return {**planned, "free": free} if free else planned
 
 
 def found(index: int, *path: str | int) -> dict[str, Any]:
@@ -221,6 +242,24 @@ class Goal:
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         """What must have changed; raises `LookupError` when the state does not allow the sub-task."""
         raise NotImplementedError
+
+
+def in_own_words(goal: type[Goal], slot: str, *phrases: str) -> type[Goal]:
+    """The same sub-task with one text left to whoever does it; the phrases do without its slot."""
+
+    class InOwnWords(goal):  # type: ignore[valid-type, misc]
+        def draw(self, state: State, rng: Rng) -> Slots | None:
+            slots = super().draw(state, rng)
+            return slots and {name: value for name, value in slots.items() if name != slot}
+
+        def plan(self, slots: Slots) -> list[dict[str, Any]]:
+            return super().plan({**slots, slot: ANY_TEXT})
+
+        def outcome(self, slots: Slots, state: State) -> list[Outcome]:
+            return super().outcome({**slots, slot: ANY_TEXT}, state)
+
+    name = f"{goal.__name__}{InOwnWords.__name__}"
+    return type(name, (InOwnWords,), {"__doc__": goal.__doc__, "phrases": phrases, "weight": 0.5})
 
 
 @dataclass

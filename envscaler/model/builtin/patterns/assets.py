@@ -20,6 +20,7 @@ from envscaler.model.builtin.pattern import (
     call,
     either,
     found,
+    in_own_words,
     key_of,
     named,
     only,
@@ -633,6 +634,14 @@ class Fix(AssetGoal):
         return [Changed(v.f.ids, fault[f"{v.f.id}_id"], fields, item, also)]
 
 
+FixInOwnWords = in_own_words(
+    Fix,
+    "note",
+    "The open <<f>> of the <<a>> <<lab>> is settled, so <<s.fix_verb>> it with a note in your own words.",
+    "Please <<s.fix_verb>> the one open <<f>> of the <<a>> <<lab>>; you may choose the wording of the note.",
+)
+
+
 class FixOldest(Fix):
     """The oldest open fault of a severity is over."""
 
@@ -721,7 +730,7 @@ class Assets(Pattern):
     IMPORTS = ("from datetime import date, timedelta",)
     GOALS: ClassVar = (
         Record, Switch, SwitchOff, SetDial, Move, MoveToEmptiest, PlanService, PlanExtreme, Reschedule, Complete,
-        Report, ReportHeld, Fix, FixOldest, HandOver, Retire,
+        Report, ReportHeld, Fix, FixInOwnWords, FixOldest, HandOver, Retire,
     )  # fmt: skip
 
     def vocabulary(self, s: AssetSettings, shared: dict[str, Noun]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from envscaler.model.builtin.pattern import (
     call,
     either,
     found,
+    in_own_words,
     key_of,
     named,
     only,
@@ -382,10 +383,16 @@ class Reject(ClaimGoal):
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         claim = self.claim(slots, state)
-        item = (
-            f"Has the {self.v.q} of {slots['name']} in review been rejected because of '{slots['reason']}'?"
-        )
+        item = f"Has the {self.v.q} of {slots['name']} in review been rejected with the reason '{slots['reason']}'?"
         return self.change(claim, state, item, status="rejected", note=slots["reason"])
+
+
+RejectInOwnWords = in_own_words(
+    Reject,
+    "reason",
+    "Please reject the <<q>> of <<p>> {name:name} that is in review and give the reason in your own words.",
+    "The <<q>> of {name:name} that is in review has to be rejected; how you put the reason is up to you.",
+)
 
 
 class Pay(ClaimGoal):
@@ -532,7 +539,8 @@ class Claims(Pattern):
     Settings = ClaimSettings
     IMPORTS = ("from datetime import date, timedelta",)
     GOALS: ClassVar = (
-        File, Assign, AddDocument, Approve, Reject, Pay, PayOldest, Withdraw, CorrectAmount, Renew,
+        File, Assign, AddDocument, Approve, Reject, RejectInOwnWords, Pay, PayOldest, Withdraw, CorrectAmount,
+        Renew,
     )  # fmt: skip
 
     def vocabulary(self, s: ClaimSettings, shared: dict[str, Noun]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from envscaler.model.builtin.pattern import (
     attribute,
     call,
     found,
+    in_own_words,
     key_of,
     named,
     only,
@@ -329,6 +330,16 @@ class Save(DocumentGoal):
         return [Added(self.v.v_.ids, fields, item, (person,)), *self.change(row, ask, **current)]
 
 
+SaveInOwnWords = in_own_words(
+    Save,
+    "note",
+    'The <<p>> {name:name} has sent a new <<v_>> of the <<d>> "{title:text}" with {size:int} kB; please save it with '
+    "a note in your own words.",
+    'Please save a new <<v_>> of the <<d>> "{title:text}" by <<p>> {name:name}: {size:int} kB, and word the note as '
+    "you like.",
+)
+
+
 class RestoreLatestOf(Save):
     """Go back to the latest version of somebody."""
 
@@ -563,8 +574,8 @@ class Documents(Pattern):
 
     Settings = DocumentSettings
     GOALS: ClassVar = (
-        Share, ChangeRole, CheckOut, CheckIn, Save, RestoreLatestOf, Create, Move, Submit, Archive, ApproveOldest,
-        HandOver,
+        Share, ChangeRole, CheckOut, CheckIn, Save, SaveInOwnWords, RestoreLatestOf, Create, Move, Submit, Archive,
+        ApproveOldest, HandOver,
     )  # fmt: skip
 
     def vocabulary(self, s: DocumentSettings, shared: dict[str, Noun]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from envscaler.model.builtin.pattern import (
     attribute,
     call,
     found,
+    in_own_words,
     key_of,
     named,
     only,
@@ -334,6 +335,16 @@ class Review(LogGoal):
         return [Changed(v.e.ids, row[f"{v.e.id}_id"], {"remark": slots["remark"]}, item, marks)]
 
 
+ReviewInOwnWords = in_own_words(
+    Review,
+    "remark",
+    "Among the <<e.many>> of <<p>> {name:name} that still need attention, <<reviewwords>> the oldest one with a "
+    "remark in your own words.",
+    "Please <<reviewwords>> the oldest <<e>> of <<p>> {name:name} that is outside the usual range and has no remark "
+    "yet, and write what you think fit.",
+)
+
+
 class SetTarget(LogGoal):
     """Set a target with a value that was asked for."""
 
@@ -577,7 +588,8 @@ class RecordLog(Pattern):
     Settings = RecordSettings
     IMPORTS = ("from datetime import date",)
     GOALS: ClassVar = (
-        LogValue, LogAgain, Correct, Review, SetTarget, SetTargetToAverage, Postpone, Drop, Reached, SetUsual,
+        LogValue, LogAgain, Correct, Review, ReviewInOwnWords, SetTarget, SetTargetToAverage, Postpone, Drop,
+        Reached, SetUsual,
     )  # fmt: skip
 
     def vocabulary(self, s: RecordSettings, shared: dict[str, Noun]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from envscaler.model.builtin.pattern import (
     attribute,
     call,
     found,
+    in_own_words,
     key_of,
     named,
     own,
@@ -152,6 +153,14 @@ class Suspend(Person):
         return self.change(slots, state, item, status=self.v.s.suspended, status_note=slots["reason"])
 
 
+SuspendInOwnWords = in_own_words(
+    Suspend,
+    "reason",
+    "Please <<s.suspend>> <<p>> {name:name} and put the reason into your own words.",
+    "The <<p>> {name:name} has to be <<s.suspended>>; word the reason as you like.",
+)
+
+
 class Reinstate(Person):
     """Give it back."""
 
@@ -238,7 +247,7 @@ class Registry(Pattern):
     """People or organisations with contact details and a standing."""
 
     Settings = RegistrySettings
-    GOALS: ClassVar = (UpdatePhone, UpdateEmail, Suspend, Reinstate, Register, SetExtra)
+    GOALS: ClassVar = (UpdatePhone, UpdateEmail, Suspend, SuspendInOwnWords, Reinstate, Register, SetExtra)
 
     def vocabulary(self, s: RegistrySettings, shared: dict[str, Noun]) -> dict[str, Any]:
         p = Noun(s.person, s.person_many)

@@ -20,6 +20,7 @@ from envscaler.model.builtin.pattern import (
     attribute,
     call,
     found,
+    in_own_words,
     key_of,
     named,
     only,
@@ -176,6 +177,14 @@ class Resolve(TicketGoal):
         return self.change(ticket, item, status="resolved", resolution=slots["note"])
 
 
+ResolveInOwnWords = in_own_words(
+    Resolve,
+    "note",
+    "The <<t>> of <<p>> {name:name} that is being worked on is done; resolve it and note in your own words how.",
+    "Please resolve the assigned <<t>> of <<p>> {name:name} with a short note, which I leave to you.",
+)
+
+
 class Reopen(TicketGoal):
     """Open a resolved ticket again."""
 
@@ -308,7 +317,7 @@ class Tickets(Pattern):
     """Requests and who works on them."""
 
     Settings = TicketSettings
-    GOALS: ClassVar = (Assign, Resolve, Reopen, SetPriority, RaiseOldest, OpenTicket)
+    GOALS: ClassVar = (Assign, Resolve, ResolveInOwnWords, Reopen, SetPriority, RaiseOldest, OpenTicket)
 
     def vocabulary(self, s: TicketSettings, shared: dict[str, Noun]) -> dict[str, Any]:
         if set(s.subjects) != set(s.skill.choices):
