@@ -1,0 +1,114 @@
+"""`python -m envscaler certify PATH`: what is right and wrong with environments and scenarios.
+
+PATH is published data (a folder, a file, a data set) or a run's own `data/<stage>/<run>.jsonl`. Exit status 0 when
+everything could be examined, whatever was found; with `--strict` a finding of severity error is a 1 as well.
+"""
+
+import argparse
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+from envscaler import project
+from envscaler.commands import Commands, Report
+from envscaler.error import ParameterError, StoreError
+from envscaler.schema import Call, Failure, Scenario, Skeleton
+from envscaler.store import Records
+
+
+def add(commands: Commands) -> None:
+    """Describe the command line."""
+    certify = commands.add_parser("certify", help="examine environments and scenarios, published or your own")
+    certify.add_argument("path", metavar="PATH", help="a folder, a file, or the name of a published data set")
+    certify.add_argument("--environments", default="", metavar="PATH", help="where PATH's environments are")
+    certify.add_argument(
+        "--trajectories", default="", metavar="PATH", help="recorded episodes to take witnesses from"
+    )
+    certify.add_argument("--html", default="", metavar="FILE", help="write a report that needs no other file")
+    certify.add_argument(
+        "--out", default="", metavar="FILE", help="the file of rows, which is also the checkpoint"
+    )
+    certify.add_argument(
+        "--search", type=int, default=0, metavar="CALLS", help="look for witnesses with so many calls each"
+    )
+    certify.add_argument(
+        "--calls", type=int, default=0, metavar="N", help="calls the referee makes in an environment"
+    )
+    certify.add_argument("--seed", type=int, default=0, help="seed of every environment")
+    certify.add_argument("--workers", type=int, default=0, help="threads at once (default: two a processor)")
+    certify.add_argument(
+        "--strict", action="store_true", help="exit with 1 when anything is found to be in error"
+    )
+    certify.add_argument("--no-progress", action="store_true", help="no progress bar")
+    certify.set_defaults(do=_certify)
+
+
+def _certify(parsed: argparse.Namespace) -> Report:
+    from envscaler.certifying import certify_all, table
+    from envscaler.examining import Options
+    from envscaler.show.report import write_report
+
+    if parsed.search < 0 or parsed.calls < 0 or parsed.workers < 0:
+        raise ParameterError("Expected --search, --calls and --workers as whole numbers ≥ 0.")
+    project.check_seed(parsed.seed)
+    skeletons, scenarios, recorded, failures = _read(parsed)
+    out = Path(parsed.out) if parsed.out else project.build_dir() / "certify" / f"{_stem(parsed.path)}.jsonl"
+    certified = certify_all(
+        skeletons,
+        scenarios,
+        recorded=recorded,
+        out=out,
+        options=Options(
+            seed=parsed.seed, search=parsed.search, referee={"calls": parsed.calls} if parsed.calls else None
+        ),
+        workers=parsed.workers or None,
+        progress=not parsed.no_progress,
+    )
+    certified.failures[:0] = failures
+    width = max(len(name) for name, _ in table(certified))
+    sys.stdout.writelines(f"{name:<{width}}  {figure}\n" for name, figure in table(certified))
+    told = {**certified.totals, "out": str(out)}
+    if parsed.html:
+        told["html"] = str(write_report(certified, Path(parsed.html), title=_stem(parsed.path)))
+    for failure in certified.failures[:10]:
+        sys.stderr.write(f"envscaler: {failure.parent_id}: {failure.message}\n")
+    return told, certified.complete and not (parsed.strict and certified.errors)
+
+
+Read = tuple[Records[Skeleton], Records[Scenario], dict[str, list[list[Call]]], list[Failure]]
+
+
+def _read(parsed: argparse.Namespace) -> Read:
+    """Environments, scenarios and recorded episodes, as far as there are any."""
+    from envscaler import release
+
+    where, failures = parsed.environments or _beside(parsed.path, "skeletons") or parsed.path, []
+    skeletons = release.read_environments(where)
+    try:
+        scenarios = release.read_scenarios(parsed.path, skeletons)
+    except StoreError:
+        if parsed.environments:
+            raise
+        # Environments alone are worth examining too; that PATH holds something, they have shown.
+        scenarios = Records[Scenario]()
+    failures += [*skeletons.failures, *scenarios.failures]
+    recorded: dict[str, list[list[Call]]] = defaultdict(list)
+    if parsed.trajectories:
+        rollouts = release.read_trajectories(parsed.trajectories, skeletons, scenarios)
+        failures += rollouts.failures
+        for rollout in rollouts:
+            if release.recorded_reward(rollout) == 1.0:
+                recorded[rollout.scenario_id].append([call for call, _ in release.recorded_calls(rollout)])
+    return skeletons, scenarios, recorded, failures
+
+
+def _beside(path: str, stage: str) -> str:
+    """The file of another stage of the same run: `data/skeletons/x.jsonl` for `data/scenarios/x.jsonl`."""
+    given = Path(path)
+    other = given.parent.parent / stage / given.name
+    return str(other) if given.parent.name == "scenarios" and other.is_file() else ""
+
+
+def _stem(path: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", Path(path).resolve().name.split(".")[0]) or "release"
