@@ -17,9 +17,16 @@ from envscaler.world.outline import state_problem
 
 
 def ask_state(
-    skeleton: Skeleton, model: Model, step: str, *, sample: int, problem: Callable[[dict[str, Json]], str]
+    skeleton: Skeleton,
+    model: Model,
+    step: str,
+    *,
+    sample: int,
+    problem: Callable[[dict[str, Json]], str],
+    feedback: str = "",
+    again: Callable[[str], None] | None = None,
 ) -> dict[str, Json]:
-    """A state of this skeleton by a model: one without a `problem`.
+    """A state of this skeleton by a model: one without a `problem`; see `ask_usable`.
 
     Raises:
         PartRefused: there still is one after the last try.
@@ -31,7 +38,9 @@ def ask_state(
         "entities": skeleton.state,
         "rules": [rule.text for rule in skeleton.rules],
     }
-    state = ask_usable(model, step, variables, JsonObject, problem, sample=sample)
+    state = ask_usable(
+        model, step, variables, JsonObject, problem, sample=sample, feedback=feedback, again=again
+    )
     # As the class has it at reset: with what its `__init__` adds to the state it is given.
     with Environment(skeleton, state) as environment:
         return environment.initial_state

@@ -30,6 +30,7 @@ def ask_usable(
     feedback: str = "",
     tries: int = TRIES,
     parses: int = TRIES,
+    again: Callable[[str], None] | None = None,
 ) -> T:
     """Ask for an answer, and again with feedback while `problem` finds something wrong with it.
 
@@ -43,19 +44,27 @@ def ask_usable(
         feedback: what was wrong before the first try, where something was.
         tries: how often to ask.
         parses: replies to each try, until one can be parsed.
+        again: is told the fault whenever the part has to be asked for again.
 
     Raises:
         PartRefused: the last answer has a fault, too; the message holds it.
         ReplyError: an answer could not even be parsed.
     """
     fault = ""
-    for _ in range(tries):
+    for number in range(tries):
+        if number and again:
+            again(fault)
         reply = ask(model, step, {**variables, "feedback": feedback}, answer, sample=sample, tries=parses)
         fault = problem(reply)
         if not fault:
             return reply
-        feedback = f"{fault}\n\nWhat you wrote was:\n{_shown(reply)}"
+        feedback = told(fault, reply)
     raise PartRefused(f"{step}: {fault} (asked {tries} times)")
+
+
+def told(fault: str, reply: Any) -> str:
+    """The feedback for the author of a reply: what is wrong with it, and the reply itself."""
+    return f"{fault}\n\nWhat you wrote was:\n{_shown(reply)}"
 
 
 def _shown(reply: Any) -> str:
