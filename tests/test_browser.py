@@ -1,64 +1,30 @@
-"""The audit inspector where people meet it: in JupyterLab, in a browser, with mouse and keyboard.
+"""The widgets where people meet them: in JupyterLab, in a browser, with mouse and keyboard.
 
-A server and a browser of their own are started for this file and ended with it; settings, kernels and records lie
-in a temporary folder. How the widget behaves in Python is `test_inspector`'s business.
-
-The browser must be there already: chromium of the system (Debian: `apt install chromium`; `google-chrome` does too).
-Playwright only drives it, its own download is not needed. Without one the tests are skipped.
+One notebook has the inspector, the playground and the player over one audited world; each test clicks through
+one of them. Screenshots of what people see go to `build/screens/`. How the widgets behave in Python is the
+business of `test_inspector`, `test_playground` and `test_player`; the server and the browser are `lab`'s.
 """
 
 import json
-import os
-import re
-import secrets
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from lab import CHROMIUM, expect, new_page, run_all, wait_for
+from lab import browser as browser
+from lab import folder as folder
+from lab import lab as lab
 from nbformat.v4 import new_code_cell, new_notebook
 
-psutil = pytest.importorskip("psutil", reason="psutil comes with JupyterLab's kernel")
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is part of the extra dev")
-expect = playwright.expect
-expect.set_options(timeout=60_000)
-
 ROOT = Path(__file__).resolve().parents[1]
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+SCREENS = ROOT / "build" / "screens"
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on the PATH"),
 ]
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--no-proxy-server",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-PATIENCE = 60.0
-"""Seconds that anything may take; a loaded machine is slow, not wrong."""
-SETTINGS = {
-    # A cell out of sight would otherwise not be in the page.
-    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none", "autoStartDefaultKernel": True},
-    # The question whether to fetch news would lie over the notebook.
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-    # Light or dark as the browser says, so that a test can turn the light off.
-    "@jupyterlab/apputils-extension:themes": {"adaptive-theme": True},
-}
 REQUESTS = [
     "Please renew my library book Emma, card L-204, for two more weeks.",
     "Reserve the library copy of Dune for me and tell me when it is due back.",
@@ -75,8 +41,17 @@ audits = es.audit_skeletons(skeletons, model, rounds=12, progress=False)""",
     f"""attack = {ATTACK!r}
 probe = es.Probe(tool=audits[0].probes[0].tool, arguments={{"text": attack}}, intent="negative", verdict="warning",
                  reply={{"html": attack}}, diff={{"page": {{"changed": [None, attack]}}}}, reason=attack)
-audits = [audits[0].replace(probes=[*audits[0].probes, probe])]""",
-    "es.AuditInspector(skeletons, audits, labels_path='labels.jsonl')",
+audits = [audits[0].replace(probes=[*audits[0].probes, probe])]
+inspector = es.AuditInspector(skeletons, audits, labels="labels.jsonl")
+inspector""",
+    """world = audits[0].repaired or skeletons[0]
+scenarios = es.build_scenarios([world], model, n=2, progress=False)
+playground = es.Playground(world, scenarios[0])
+playground""",
+    """agents = [es.WitnessAgent(), es.IdleAgent(), es.RandomAgent()]
+rollouts = es.roll_out_all([world], scenarios, agents, progress=False)
+player = es.EpisodePlayer(rollouts, scenarios, [world])
+player""",
 ]
 
 TEXT_IS_DARK = """getComputedStyle(document.querySelector('.widget-html .es')).color
@@ -100,207 +75,81 @@ LEAST_CONTRAST = """root => {
   return [...root.querySelectorAll('*')].filter(e => own(e) && e.offsetParent && !e.matches('style, :disabled'))
     .map(e => [ratio(e), e.className, e.textContent.trim().slice(0, 40)]).sort((a, b) => a[0] - b[0])[0];
 }"""
-IDLE = '.jp-Notebook-ExecutionIndicator[data-status="idle"]'
-FAILED = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
 
 
-# A server and a browser
+def button(widget: Any, name: str) -> Any:
+    return widget.get_by_role("button", name=name, exact=True).first
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the notebooks of this file lie, and all they write."""
-    return tmp_path_factory.mktemp("lab")
-
-
-@pytest.fixture(scope="module")
-def lab(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
-    """A running JupyterLab: the address of a notebook in its folder."""
-    private = tmp_path_factory.mktemp("jupyter")
-    settings = private / "config" / "labconfig" / "default_setting_overrides.json"
-    settings.parent.mkdir(parents=True)
-    settings.write_text(json.dumps(SETTINGS))
-    moved = {f"JUPYTER_{kind.upper()}_DIR": str(private / kind) for kind in ("config", "data", "runtime")}
-    # Kernels draw with their own backend, not with that of the tests.
-    inherited = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
-    token, port = secrets.token_hex(16), free_port()
-    command = [
-        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
-        "--ServerApp.port_retries=0", f"--ServerApp.token={token}", f"--ServerApp.root_dir={folder}",
-        "--LabApp.extension_manager=readonly",
-        # Should this process be killed, the server ends by itself.
-        "--ServerApp.shutdown_no_activity_timeout=300", "--MappingKernelManager.cull_idle_timeout=300",
-    ]  # fmt: skip
-    environment = {
-        **inherited, **moved, "IPYTHONDIR": str(private / "ipython"), "ENVSCALER_HOME": str(folder),
-        "OMP_NUM_THREADS": "1",
-    }  # fmt: skip
-    log = private / "log.txt"
-    with log.open("wb") as out:
-        server = subprocess.Popen(command, env=environment, stdout=out, stderr=out, stdin=subprocess.DEVNULL)
-    base = f"http://127.0.0.1:{port}"
-    try:
-        try:
-            wait_for(lambda: answers(f"{base}/api/status?token={token}", server))
-        except AssertionError:
-            pytest.fail(f"JupyterLab did not start:\n{log.read_text(errors='replace')[-4000:]}")
-        yield lambda name: f"{base}/lab/workspaces/{Path(name).stem}/tree/{name}?token={token}"
-    finally:
-        end(server)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless chromium."""
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        try:
-            yield browser
-        finally:
-            browser.close()
-
-
-@contextmanager
-def new_page(browser: Any) -> Iterator[Any]:
-    """A fresh page; what went wrong in it is in `page.errors`."""
-    context = browser.new_context(viewport={"width": 1280, "height": 1000}, color_scheme="light")
-    context.set_default_timeout(PATIENCE * 1000)
-    page = context.new_page()
-    page.errors = []
-    page.on("pageerror", lambda error: page.errors.append(f"uncaught: {error}"))
-    page.on("console", lambda said: page.errors.append(said.text) if is_error(said) else None)
-    try:
-        yield page
-    finally:
-        context.close()
-
-
-def is_error(said: Any) -> bool:
-    # A first connection to a kernel that is not up yet is refused, and JupyterLab tries again.
-    return said.type == "error" and not said.text.startswith("WebSocket connection to")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def answers(address: str, server: subprocess.Popen) -> bool:
-    if server.poll() is not None:
-        raise AssertionError(f"The server ended with {server.returncode}.")
-    try:
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        return direct.open(address, timeout=5).status == 200
-    except (urllib.error.URLError, OSError):
-        return False
-
-
-def end(server: subprocess.Popen) -> None:
-    """End a server with its kernels and what they started."""
-    family = [psutil.Process(server.pid), *children(server.pid)] if server.poll() is None else []
-    server.terminate()
-    _, left = psutil.wait_procs(family, timeout=15)
-    for process in left:
-        process.kill()
-    psutil.wait_procs(left, timeout=5)
-    server.wait(timeout=5)
-
-
-def children(pid: int) -> list[Any]:
-    try:
-        return psutil.Process(pid).children(recursive=True)
-    except psutil.NoSuchProcess:
-        return []
-
-
-def wait_for(holds: Callable[[], Any], seconds: float = PATIENCE) -> Any:
-    """The first true value of `holds`."""
-    until = time.monotonic() + seconds
-    while not (value := holds()):
-        assert time.monotonic() < until, f"Nothing came in {seconds} s."
-        time.sleep(0.1)
-    return value
-
-
-# A person in front of it
-
-
-def run_all(page: Any, address: str) -> None:
-    """Open a notebook and run its cells from the menu, until every one of them has run, none with an error."""
-    page.goto(address)
-    expect(page.locator(IDLE)).to_be_visible()
-    expect(page.locator("#jp-main-statusbar")).to_contain_text("| Idle")
-    asked = 0.0
-
-    def ran() -> bool:
-        nonlocal asked
-        prompts = page.locator(".jp-CodeCell .jp-InputPrompt").all_inner_texts()
-        # A kernel whose first connection breaks forgets what it was asked: a person asks again.
-        if all(text.strip() == "[ ]:" for text in prompts) and time.monotonic() - asked > 4:
-            page.locator("#jp-MainMenu").get_by_role("menuitem", name="Run", exact=True).click()
-            page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-            asked = time.monotonic()
-        failed = page.locator(FAILED)
-        assert not failed.count(), failed.first.inner_text()
-        return bool(prompts) and all(re.fullmatch(r"\[\d+\]:", text.strip()) for text in prompts)
-
-    wait_for(ran)
-    expect(page.locator(IDLE)).to_be_visible()
-
-
-def inspector_in(page: Any) -> Any:
-    return page.locator(
-        ".jp-OutputArea .widget-vbox", has=page.get_by_role("button", name="next", exact=True)
-    )
-
-
-def button(inspector: Any, name: str) -> Any:
-    return inspector.get_by_role("button", name=name, exact=True)
-
-
-def card_of(inspector: Any) -> Any:
-    return inspector.locator(".widget-html .es")
+def card_of(widget: Any) -> Any:
+    """The page of a widget: the first one with a head."""
+    return widget.locator(".widget-html .es", has=widget.page.locator(".es-head")).first
 
 
 def nothing_ran(page: Any) -> bool:
-    return page.evaluate("window.ran") is None and not card_of(page).locator("script, img").count()
+    return page.evaluate("window.ran") is None and not page.locator(".es script, .es img").count()
 
 
 def rows_of(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+def picture(page: Any, widget: Any, name: str) -> None:
+    """A screenshot into the build folder, the window made large enough for all of the widget."""
+    SCREENS.mkdir(parents=True, exist_ok=True)
+    size = page.viewport_size
+    page.set_viewport_size({"width": size["width"], "height": int(widget.bounding_box()["height"]) + 400})
+    widget.scroll_into_view_if_needed()
+    widget.screenshot(path=SCREENS / f"{name}.png")
+    page.set_viewport_size(size)
+
+
+def fits(widget: Any) -> bool:
+    """Whether nothing of it sticks out to the right."""
+    return widget.evaluate(
+        "root => [...root.querySelectorAll('*')].every(e => e.closest('pre, select, .es-scroll')"
+        " || e.getBoundingClientRect().right <= root.getBoundingClientRect().right + 1)"
+    )
+
+
 @pytest.fixture(scope="module")
 def opened(browser: Any, lab: Callable[[str], str], folder: Path) -> Iterator[Any]:
-    """A page with a notebook that was just run: the inspector over one audited world and a hostile probe."""
+    """A page with a notebook that was just run: the three widgets over one audited world and a hostile probe."""
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(
-        new_notebook(cells=list(map(new_code_cell, CELLS)), metadata=kernel), folder / "small.ipynb"
-    )
+    cells = list(map(new_code_cell, CELLS))
+    nbformat.write(new_notebook(cells=cells, metadata=kernel), folder / "small.ipynb")
     with new_page(browser) as page:
         run_all(page, lab("small.ipynb"))
         yield page
 
 
 @pytest.fixture
-def inspector(opened: Any) -> Iterator[Any]:
-    """The inspector at its first probe; after the test, the page has nothing to complain of."""
-    inspector = inspector_in(opened)
+def page(opened: Any) -> Iterator[Any]:
+    """The page in the light; after the test it has nothing to complain of, and no cell is gone."""
+    opened.emulate_media(color_scheme="light")
+    yield opened
+    assert opened.errors == []
+    assert opened.locator(".jp-CodeCell").count() == len(CELLS)
+    assert nothing_ran(opened)
+
+
+@pytest.fixture
+def inspector(page: Any) -> Any:
+    """The inspector at its first probe."""
+    inspector = page.locator(".es-inspector")
     expect(inspector).to_have_count(1)
-    inspector.get_by_label("verdict").select_option("all")
+    inspector.get_by_label("verdict", exact=True).select_option("all")
     inspector.get_by_label("intent").select_option("negative")
     expect(inspector).not_to_contain_text("of 13")
     inspector.get_by_label("intent").select_option("all")
     expect(inspector).to_contain_text("1 of 13")
-    yield inspector
-    assert opened.errors == []
+    return inspector
 
 
-# What they see
+# The inspector
 
 
-def test_a_probe_is_shown_and_next_shows_another(inspector: Any) -> None:
+def test_a_probe_is_shown_and_next_shows_another(page: Any, inspector: Any) -> None:
     card = card_of(inspector)
     for heading in ("Arguments", "Reply", "Source"):
         expect(card.get_by_role("heading", name=heading)).to_be_visible()
@@ -314,11 +163,10 @@ def test_a_probe_is_shown_and_next_shows_another(inspector: Any) -> None:
     button(inspector, "previous").click()
     expect(inspector).to_contain_text("1 of 13")
     wait_for(lambda: card.inner_text() == first)
+    picture(page, inspector, "inspector")
 
 
-def test_a_chosen_intent_leaves_fewer_and_a_verdict_is_kept(
-    opened: Any, inspector: Any, folder: Path
-) -> None:
+def test_a_chosen_intent_leaves_fewer_and_a_verdict_is_kept(page: Any, inspector: Any, folder: Path) -> None:
     card, note = card_of(inspector), inspector.get_by_placeholder("note")
     inspector.get_by_label("intent").select_option("negative")
     expect(inspector).not_to_contain_text("of 13")
@@ -326,19 +174,86 @@ def test_a_chosen_intent_leaves_fewer_and_a_verdict_is_kept(
 
     text = f"“fine”, it says, and <b>nothing</b> changed {ATTACK}"
     note.click()
-    opened.keyboard.type(text)
+    page.keyboard.type(text)
     button(inspector, "fail").click()
-    [row] = wait_for(lambda: rows_of(folder / "labels.jsonl"))
+    row = wait_for(lambda: rows_of(folder / "labels.jsonl"))[-1]
     assert (row["label"], row["intent"], row["note"]) == ("fail", "negative", text)
     expect(card).to_contain_text(f"You said: fail {text}")
     expect(note).to_have_value("")
-    assert nothing_ran(opened)
 
     button(inspector, "next").click()
     expect(card).not_to_contain_text("You said")
+    inspector.get_by_label("your verdict").select_option("marked")
+    expect(card).to_contain_text(f"You said: fail {text}")
+    inspector.get_by_label("your verdict").select_option("all")
+    expect(inspector).not_to_contain_text("1 of 1 ")
 
 
-def test_what_a_tool_replies_is_read_and_never_run(opened: Any, inspector: Any) -> None:
+def test_keys_turn_pages_and_mark_and_reach_neither_jupyterlab_nor_a_field(
+    page: Any, inspector: Any, folder: Path
+) -> None:
+    card, note = card_of(inspector), inspector.get_by_placeholder("note")
+    card.locator(".es-head").click(position={"x": 2, "y": 2})
+    for key, place in (("n", 2), ("ArrowRight", 3), ("n", 4), ("p", 3), ("ArrowLeft", 2)):
+        page.keyboard.press(key)
+        expect(inspector).to_contain_text(f"{place} of 13")
+    page.keyboard.press("2")
+    expect(card).to_contain_text("You said: warning")
+    page.keyboard.press("3")
+    expect(card).to_contain_text("You said: fail")
+    assert [row["label"] for row in rows_of(folder / "labels.jsonl")][-2:] == ["warning", "fail"]
+    # In command mode JupyterLab would cut the cell, delete it, make it Markdown, and restart the kernel.
+    for key in ("x", "d", "d", "m", "0", "0"):
+        page.keyboard.press(key)
+    expect(page.locator(".jp-CodeCell")).to_have_count(len(CELLS))
+    expect(page.locator(".jp-Dialog")).to_have_count(0)
+    note.click()
+    page.keyboard.type("n123p")
+    expect(note).to_have_value("n123p")
+    expect(inspector).to_contain_text("2 of 13")
+    note.fill("")
+    # From a button too, which keeps its own keys.
+    button(inspector, "next").focus()
+    page.keyboard.press("Enter")
+    expect(inspector).to_contain_text("3 of 13")
+    page.keyboard.press("p")
+    expect(inspector).to_contain_text("2 of 13")
+
+
+def test_a_tool_is_edited_and_its_probes_are_run_again(page: Any, inspector: Any) -> None:
+    button(inspector, "edit this tool").click()
+    draft = inspector.locator("textarea").first
+    expect(draft).to_be_visible()
+    text = draft.input_value()
+    assert text.lstrip().startswith("def ")
+    button(inspector, "run its probes again").click()
+    expect(inspector).to_contain_text("made again, 0 with another result")
+    head, _, body = text.partition(":\n")
+    draft.fill(f"{head}:\n        return {{'success': False, 'error': 'closed today'}}\n")
+    button(inspector, "run its probes again").click()
+    result = inspector.locator("table", has_text="before the edit")
+    expect(result.locator(".es-add", has_text="closed today").first).to_be_visible()
+    picture(page, inspector, "inspector_edit")
+    draft.fill("def broken(:")
+    button(inspector, "run its probes again").click()
+    expect(inspector.locator(".es-chip", has_text="cannot be run")).to_be_visible()
+    button(inspector, "reset").click()
+    expect(draft).to_have_value(text)
+    button(inspector, "edit this tool").click()
+    expect(draft).not_to_be_visible()
+    assert body
+
+
+def test_the_class_around_a_method_is_shown_with_the_method_marked(inspector: Any) -> None:
+    card = card_of(inspector)
+    button(inspector, "whole class").click()
+    expect(card.locator("pre", has_text="class ").first).to_be_visible()
+    assert card.locator(".hll").count() > 3
+    button(inspector, "whole class").click()
+    expect(card.locator("pre", has_text="class ")).to_have_count(0)
+
+
+def test_what_a_tool_replies_is_read_and_never_run(inspector: Any) -> None:
     for place in range(2, 14):
         button(inspector, "next").click()
         expect(inspector).to_contain_text(f"{place} of 13")
@@ -346,25 +261,167 @@ def test_what_a_tool_replies_is_read_and_never_run(opened: Any, inspector: Any) 
     card = card_of(inspector)
     expect(card.locator("pre", has_text=ATTACK)).to_have_count(2)  # arguments and reply
     expect(card.locator("table", has_text=ATTACK)).to_have_count(1)  # what changed
-    expect(card.locator("div", has_text=ATTACK).first).to_be_visible()  # the reason
-    assert nothing_ran(opened)
+    expect(card.locator(".es-head", has_text=ATTACK)).to_be_visible()  # the reason
 
 
-def test_it_is_readable_in_light_and_in_dark(opened: Any, inspector: Any, tmp_path: Path) -> None:
-    rows = {
-        round(inspector.get_by_label(n).bounding_box()["y"])
-        for n in ("environment", "tool", "intent", "verdict")
-    }
-    assert len(rows) == 1, "The choices do not fit on one row."
+# The playground
+
+
+@pytest.fixture
+def playground(page: Any) -> Any:
+    """The playground at its beginning."""
+    playground = page.locator(".es-playground").first
+    playground.locator("select[multiple], select[size]").first.select_option(index=0)
+    expect(button(playground, "undo")).to_be_disabled()
+    return playground
+
+
+def steps_of(playground: Any) -> Any:
+    return playground.locator("select[size]").first
+
+
+def test_a_form_is_filled_in_called_undone_and_rewound(page: Any, playground: Any) -> None:
+    card, steps = card_of(playground), steps_of(playground)
+    playground.get_by_label("tool").first.select_option("add_title")
+    expect(playground).to_contain_text("copies_on_shelf")
+    fields = playground.locator("input[type=text]")
+    for place, text in enumerate(("Emma", "Jane Austen", "book", "three")):
+        fields.nth(place).fill(text)
+        fields.nth(place).press("Tab")
+    button(playground, "call").click()
+    expect(playground.locator(".es-chip", has_text="not called")).to_be_visible()
+    expect(playground.get_by_text("Expected a whole number like 3, got 'three'").first).to_be_visible()
+
+    fields.nth(3).fill("3")
+    fields.nth(3).press("Tab")
+    button(playground, "call").click()
+    expect(card).to_contain_text("step 1")
+    expect(card.locator(".es-add", has_text="Jane Austen")).to_be_visible()
+    expect(card.locator("pre", has_text='"success": true')).to_be_visible()
+    button(playground, "call").click()
+    expect(card).to_contain_text("step 2")
+    expect(steps.locator("option")).to_have_count(3)
+    picture(page, playground, "playground")
+
+    button(playground, "undo").click()
+    expect(card).to_contain_text("step 1")
+    expect(steps.locator("option").nth(2)).to_contain_text("taken back")
+    steps.select_option(index=0)
+    expect(playground).to_contain_text("The beginning.")
+    steps.select_option(index=2)
+    expect(card).to_contain_text("step 2")
+
+
+def test_a_fork_goes_its_own_way(page: Any, playground: Any) -> None:
+    playground.get_by_label("tool").first.select_option("find_titles")
+    button(playground, "call").click()
+    expect(card_of(playground)).to_contain_text("step 1")
+    button(playground, "fork").click()
+    fork = playground.locator(".es-playground")
+    expect(fork).to_have_count(1)
+    button(fork, "call").click()
+    expect(card_of(fork)).to_contain_text("step 2")
+    expect(steps_of(fork).locator("option")).to_have_count(3)
+    expect(steps_of(playground).locator("option")).to_have_count(2)
+    button(fork, "undo").click()
+    expect(card_of(fork)).to_contain_text("step 1")
+    picture(page, playground, "playground_fork")
+
+
+def test_state_and_checks_are_there_to_be_asked(playground: Any) -> None:
+    button(playground, "state").click()
+    state = playground.locator("details", has_text="records").first
+    expect(state).to_be_visible()
+    state.locator("summary").first.click()
+    expect(state.locator("pre")).to_be_visible()
+    button(playground, "ask the checks").click()
+    expect(playground.locator("table", has_text="bystanders").first).to_be_visible()
+    button(playground, "state").click()
+    expect(playground.locator("details", has_text="records")).to_have_count(0)
+
+
+# The player
+
+
+@pytest.fixture
+def player(page: Any) -> Any:
+    """The player at the beginning of the first episode, which the witness plays."""
+    player = page.locator(".es-player")
+    player.get_by_label("agent").select_option("witness")
+    expect(player).to_contain_text("1 of ")
+    return player
+
+
+def test_an_episode_is_stepped_through_with_its_lights(page: Any, player: Any) -> None:
+    lights = player.locator(".es-lights")
+    goals = lights.locator("tr", has=page.locator(".es-chip", has_text="goal"))
+    columns = lights.locator("th").count() - 1
+    here = lights.locator("th.es-here")
+    expect(here).to_have_text("start")
+    expect(goals.first.locator(".es-light").first).to_have_text("–")
+    expect(goals.first.locator(".es-light").last).to_have_text("✓")
+    button(player, "next").click()
+    expect(here).to_have_text("1")
+    expect(player).to_contain_text(f"Step 1 of {columns - 1}")
+    expect(player.get_by_role("heading", name="Reply")).to_be_visible()
+    picture(page, player, "player")
+    lights.locator("td").first.click()
+    page.keyboard.press("End")
+    expect(here).to_have_text(str(columns - 1))
+    expect(player.get_by_role("heading", name="Outcomes")).to_be_visible()
+    page.keyboard.press("p")
+    expect(here).to_have_text(str(columns - 2))
+    page.keyboard.press("Home")
+    expect(here).to_have_text("start")
+    assert fits(player)
+
+
+def test_an_episode_is_chosen_by_agent_and_result(player: Any) -> None:
+    player.get_by_label("agent").select_option("idle")
+    expect(player).to_contain_text("paid nothing, idle")
+    expect(player.locator(".es-chip", has_text="reward 0.00")).to_be_visible()
+    expect(player.locator(".es-light", has_text="✗").first).to_be_visible()
+    player.get_by_label("result").select_option("solved")
+    expect(player).to_contain_text("Nothing fits these choices.")
+    player.get_by_label("result").select_option("all")
+    expect(player).not_to_contain_text("Nothing fits these choices.")
+
+
+# How they look
+
+
+def test_they_are_readable_in_light_and_in_dark(
+    page: Any, inspector: Any, playground: Any, player: Any
+) -> None:
+    for names in (("environment", "tool"), ("intent", "verdict", "your verdict")):
+        rows = {round(inspector.get_by_label(n, exact=True).bounding_box()["y"]) for n in names}
+        assert len(rows) == 1, f"{', '.join(names)} do not fit on one row."
     for theme in ("light", "dark"):
-        opened.emulate_media(color_scheme=theme)
-        expect(opened.locator("body")).to_have_attribute("data-jp-theme-name", f"JupyterLab {theme.title()}")
-        expect(opened.locator("#jupyterlab-splash")).to_have_count(0)
+        page.emulate_media(color_scheme=theme)
+        expect(page.locator("body")).to_have_attribute("data-jp-theme-name", f"JupyterLab {theme.title()}")
+        expect(page.locator("#jupyterlab-splash")).to_have_count(0)
         # The theme's style sheet comes a moment after its name.
-        wait_for(lambda theme=theme: opened.evaluate(TEXT_IS_DARK) == (theme == "light"))
-        opened.screenshot(path=tmp_path / f"{theme}.png")
-        ratio, where, text = inspector.evaluate(LEAST_CONTRAST)
-        assert ratio >= 3, f"In {theme}, {text!r} ({where}) has a contrast of {ratio:.1f} only."
+        wait_for(lambda theme=theme: page.evaluate(TEXT_IS_DARK) == (theme == "light"))
+        for name, widget in (("inspector", inspector), ("playground", playground), ("player", player)):
+            ratio, where, text = widget.evaluate(LEAST_CONTRAST)
+            assert ratio >= 4.5, (
+                f"In {theme}, {text!r} ({where}) of the {name} has a contrast of {ratio:.1f} only."
+            )
+            assert fits(widget), f"The {name} is wider than its place."
+            if theme == "dark":
+                picture(page, widget, f"{name}_dark")
+
+
+def test_in_a_wide_window_a_probe_and_its_source_stand_side_by_side(page: Any, inspector: Any) -> None:
+    page.set_viewport_size({"width": 1700, "height": 1000})
+    parts = card_of(inspector).locator(".es-grid > div")
+    wait_for(lambda: parts.nth(0).bounding_box()["y"] == parts.nth(1).bounding_box()["y"])
+    assert fits(inspector)
+    picture(page, inspector, "inspector_wide")
+    page.set_viewport_size({"width": 1280, "height": 1000})
+
+
+# A notebook of the series
 
 
 def test_the_notebook_of_audits_opens_and_runs(browser: Any, lab: Callable[[str], str], folder: Path) -> None:
@@ -384,8 +441,8 @@ def test_the_notebook_of_audits_opens_and_runs(browser: Any, lab: Callable[[str]
 
     with new_page(browser) as page:
         run_all(page, lab("04_audits.ipynb"))
-        expect(inspector_in(page)).to_contain_text("You said: warning looked at in the notebook")
+        expect(page.locator(".es-inspector")).to_contain_text("You said: warning looked at in the notebook")
         pictures = page.locator(".jp-OutputArea img")
-        expect(pictures).to_have_count(3)
+        assert pictures.count() >= 3
         assert pictures.evaluate_all("all => all.every(img => img.naturalWidth > 100)")
         assert page.errors == []

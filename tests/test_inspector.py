@@ -11,7 +11,7 @@ from envscaler.error import EnvscalerError, ParameterError, StoreError
 from envscaler.schema import Audit, Call, Probe, Skeleton, Tool
 from envscaler.show.inspector import AuditInspector
 from envscaler.world.environment import Environment
-from tests import worlds
+import worlds
 
 SOURCE = """class Library:
     def renew(self):
@@ -322,7 +322,7 @@ def test_an_edited_tool_is_run_on_its_probes_and_only_there() -> None:
         made[1].now == ({"success": False, "error": "No copy left."}, {})
         and made[1].was[1] == audit.probes[2].diff
     )
-    assert "<b>3</b> probes made again: <b>1</b> differ" in inspector._result.value
+    assert "<b>3</b> probes made again, <b>1</b> with another result" in inspector._result.value
 
 
 def test_a_slip_in_the_editor_is_told_there_and_raises_in_a_cell() -> None:

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pandas as pd
-from ipywidgets import HTML, HBox, Label, Layout, Text, Textarea, ToggleButton, VBox
+from ipywidgets import HTML, HBox, Label, Layout, Text, Textarea, VBox
 
 from envscaler.error import EnvscalerError, ParameterError
 from envscaler.schema import Audit, Intent, Probe, Skeleton, Verdict
 from envscaler.show import labels as kept
 from envscaler.show.markup import Html, chip, escape, folded, grid, page, soft, titled
-from envscaler.show.pager import ALL, Pager, button, dropdown, label_of, wrapped
+from envscaler.show.pager import ALL, Pager, button, dropdown, label_of, toggle, wrapped
 from envscaler.show.rerun import Judge, Rerun, Rerunner, rerun_probes, reruns_html
 from envscaler.show.view import method_html, method_text, probe_html, source_html
 
@@ -60,15 +60,13 @@ class AuditInspector(Pager):
         self.verdict = dropdown("verdict", [ALL, *VERDICTS], width="180px")
         self.yours = dropdown("your verdict", list(YOURS), width="200px")
         self.note = Text(placeholder="note", layout=Layout(width="340px"))
-        self.whole = ToggleButton(False, description="whole class", tooltip="The class around the method")
-        self.editing = ToggleButton(
-            False, description="edit this tool", tooltip="Change it and run its probes again"
-        )
+        self.whole = toggle("whole class", "The class around the method")
+        self.editing = toggle("edit this tool", "Change it and run its probes again")
         self.draft = Textarea(layout=Layout(width="98%", height="260px")).add_class("es-code")
         self._result = HTML()
         self._editor = VBox(self._editor_parts(), layout=Layout(display="none"))
-        for toggle, act in ((self.whole, self._redrawn), (self.editing, self._edit)):
-            toggle.observe(act, "value")
+        for switch, act in ((self.whole, self._redrawn), (self.editing, self._edit)):
+            switch.observe(act, "value")
         self.draft.observe(self._drafted, "value")
         self.environment.observe(self._retool, "value")
         self._retool()
@@ -79,6 +77,7 @@ class AuditInspector(Pager):
             keys={str(n): partial(self.mark, v) for n, v in enumerate(VERDICTS, start=1)},
             hint=" · 1 pass · 2 warning · 3 fail",
         )
+        self.add_class("es-inspector")
 
     @property
     def probe(self) -> Probe | None:

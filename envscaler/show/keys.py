@@ -50,7 +50,8 @@ export default { render };
 """.replace("KEYED", KEYED)
 
 _LOOK = """
-.es-keys { color: var(--jp-ui-font-color2, #767676); font-size: 12px; line-height: 28px; white-space: nowrap; }
+.es-keys { margin-left: 14px; color: var(--jp-ui-font-color2, #767676); font-size: 12px;
+  line-height: 28px; white-space: nowrap; }
 .KEYED { outline: none; border-radius: 4px; padding: 4px; }
 .KEYED:focus-visible { box-shadow: 0 0 0 2px var(--jp-brand-color1, #0072b2); }
 .es-code textarea { font-family: var(--jp-code-font-family, monospace) !important; font-size: 12px; tab-size: 4; }

@@ -29,9 +29,11 @@ STYLE = """<style>
 text-align:left;color:var(--jp-ui-font-color1,inherit);font-family:var(--jp-ui-font-family,system-ui,sans-serif)}
 .es h4{margin:10px 0 3px;font-size:13px;font-weight:600}
 .es pre{margin:0;padding:6px 8px;border:1px solid var(--es-line);border-radius:4px;overflow:auto;
-max-height:340px;font-family:var(--jp-code-font-family,monospace);font-size:12px;line-height:1.4;white-space:pre;background:none;
+max-height:420px;font-family:var(--jp-code-font-family,monospace);font-size:12px;line-height:1.4;white-space:pre;background:none;
 color:inherit}
-.es pre.es-wrap{white-space:pre-wrap;overflow-wrap:anywhere}
+.es pre.es-wrap{white-space:pre-wrap;overflow-wrap:anywhere;word-break:normal}
+.es .es-prose{white-space:pre-wrap;overflow-wrap:anywhere;margin:2px 0;max-width:90ch}
+.es p{margin:4px 0}
 .es .k,.es .kn,.es .kd,.es .kc,.es .ow,.es .kr{color:var(--es-key);font-weight:600}
 .es .s,.es .s1,.es .s2,.es .sd,.es .sa,.es .si,.es .sb{color:var(--es-str)}
 .es .mi,.es .mf,.es .mh,.es .il{color:var(--es-num)}.es .c1,.es .c{color:var(--es-com);font-style:italic}
@@ -40,7 +42,8 @@ color:inherit}
 .es .linenos{color:var(--es-soft);user-select:none;padding-right:10px}
 .es table.es-t{border-collapse:collapse;margin:2px 0;font-size:12px}
 .es table.es-t th,.es table.es-t td{border-bottom:1px solid var(--es-line);padding:2px 8px;text-align:left;
-vertical-align:top;overflow-wrap:anywhere;background:none}
+vertical-align:top;overflow-wrap:anywhere;word-break:normal;background:none}
+.es table.es-t td+td{min-width:90px}.es table.es-t td.es-n{min-width:0}
 .es table.es-t th{overflow-wrap:normal;white-space:nowrap}.es table.es-t td:first-child{overflow-wrap:break-word}
 .es table.es-t td.es-n,.es table.es-t th.es-n{text-align:right;font-variant-numeric:tabular-nums}
 .es .es-add{background:rgba(0,158,115,.20)}.es .es-del{background:rgba(213,94,0,.20)}
@@ -51,7 +54,7 @@ line-height:1.5;white-space:nowrap}
 .es details>summary{cursor:pointer;color:var(--es-soft)}.es details.es-long>summary{color:inherit}
 .es pre,.es code,.es td,.es summary{unicode-bidi:isolate}
 .es .es-grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,430px),1fr));gap:0 18px}
-.es .es-grid>div{min-width:0}
+.es .es-grid>div{min-width:0}.es:has(.es-grid){max-width:1700px}
 .es .es-head{display:flex;flex-wrap:wrap;gap:4px 8px;align-items:baseline;padding:2px 0 4px;
 border-bottom:1px solid var(--es-line)}
 .es .es-scroll{overflow-x:auto}
@@ -171,6 +174,11 @@ def inline_json(value: Any, sign: str = "") -> str:
 def text_block(text: str) -> str:
     """A text as it is, lines kept."""
     return f"<pre class='es-wrap'>{escape(shorten(text))}</pre>"
+
+
+def prose_block(text: str) -> str:
+    """A text that somebody says: in the letters of the page, lines kept."""
+    return f"<div class='es-prose'>{escape(shorten(text))}</div>"
 
 
 @lru_cache(maxsize=256)

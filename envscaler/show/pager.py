@@ -7,7 +7,7 @@ and a headless run shows the same as static HTML. What is in the list is the sub
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ipywidgets import HTML, Box, Button, Dropdown, HBox, Label, Layout, VBox
+from ipywidgets import HTML, Box, Button, Dropdown, HBox, Label, Layout, ToggleButton, VBox
 
 from envscaler.error import ParameterError
 from envscaler.show.keys import KEYED, Keys
@@ -115,10 +115,11 @@ class Pager(VBox):
     def draw(self) -> None:
         """Bring the page and the bar up to date."""
         count = len(self._entries)
+        # The page first: whoever sees the new number may take it that the page is the new one.
+        self._page.value = self.html()
         self._where.value = f"{self._place + 1:,} of {count:,}" if count else "none"
         self._back.disabled = self._place == 0
         self._on.disabled = self._place >= count - 1
-        self._page.value = self.html()
 
     def _turn(self, place: int) -> None:
         place = max(0, min(place, len(self._entries) - 1))
@@ -153,6 +154,11 @@ def button(name: str, tip: str, act: Callable[[], Any]) -> Button:
     made = Button(description=name, tooltip=tip, layout=Layout(width="auto"))
     made.on_click(lambda _: act())
     return made
+
+
+def toggle(name: str, tip: str) -> ToggleButton:
+    """A button that stays in."""
+    return ToggleButton(False, description=name, tooltip=tip, layout=Layout(width="auto"))
 
 
 def dropdown(name: str, options: Sequence[Any], width: str = "230px") -> Dropdown:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from envscaler.error import EnvscalerError
 from envscaler.schema import Outcome, Rollout, Scenario, Skeleton, reward_of
-from envscaler.show.markup import Html, folded, page, soft, text_block, titled
+from envscaler.show.markup import Html, folded, page, prose_block, soft, text_block, titled
 from envscaler.show.pager import ALL, Pager, dropdown, label_of
 from envscaler.show.view import lights_html, message_html, outcomes_html, rollout_head, step_html
 from envscaler.world.change import State, same
@@ -62,6 +62,7 @@ class EpisodePlayer(Pager):
         self._reepisode()
         ends = {"Home": lambda: self._turn(0), "End": lambda: self._turn(self.count - 1)}
         super().__init__([[self.agent, self.result], [self.episode]], keys=ends, hint=" · Home · End")
+        self.add_class("es-player")
 
     @property
     def rollout(self) -> Rollout | None:
@@ -116,7 +117,7 @@ class EpisodePlayer(Pager):
                 break
             opening.append(message_html(message))
         scenario = self._scenarios.get(rollout.scenario_id)
-        task = folded("the task as it was posed", text_block(scenario.task)) if scenario else ""
+        task = folded("the task as it was posed", prose_block(scenario.task)) if scenario else ""
         return "".join(opening) + task + ("" if rollout.steps else f"<p>{soft('It took no step.')}</p>")
 
     def _error(self, rollout: Rollout) -> str:

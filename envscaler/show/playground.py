@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from ipywidgets import HTML, HBox, Layout, Select, ToggleButton, VBox
+from ipywidgets import HTML, HBox, Layout, Select, VBox
 from pydantic import ValidationError
 
 from envscaler.error import EnvironmentLost, EnvscalerError, ParameterError, StoreError
 from envscaler.schema import Call, Json, Outcome, Scenario, Skeleton, read_loosely
 from envscaler.show.form import Form
 from envscaler.show.markup import Html, chip, escape, inline_json, page, shorten, soft, table, titled
-from envscaler.show.pager import button, dropdown, label_of, wrapped
+from envscaler.show.pager import button, dropdown, label_of, toggle, wrapped
 from envscaler.show.view import outcomes_html, reply_html, state_html
 from envscaler.store import read_rows, sentence, write_text
 from envscaler.world.change import Diff, State
@@ -70,8 +70,8 @@ class Playground(VBox):
         self._forms: dict[str, Form] = {}
         self._syncing = False
         self.tool = dropdown("tool", [t.name for t in skeleton.tools], width="380px")
-        self.steps = Select(rows=8, layout=Layout(width="100%"), tooltip="Choose a step to go to it")
-        self.seeing = ToggleButton(False, description="state", tooltip="The whole state at this step")
+        self.steps = Select(rows=8, layout=Layout(width="auto"), tooltip="Choose a step to go to it")
+        self.seeing = toggle("state", "The whole state at this step")
         self._about, self._form, self._page = HTML(), VBox(), HTML()
         self._below = VBox()
         self._undo = button("undo", "Take the last call back", self.undo)
@@ -84,6 +84,7 @@ class Playground(VBox):
         ):
             choice.observe(act, "value")
         super().__init__(self._parts())
+        self.add_class("es-playground")
         self._tooled()
         self.draw()
 
@@ -197,6 +198,7 @@ class Playground(VBox):
         other = Playground(self._skeleton, self._given, seed=self._seed)
         other._moves, other._place = self._moves[: self._place], self._place
         other._environment.restore(self._moment)
+        other.tool.value = self.tool.value
         other.draw()
         self.forks.append(other)
         head = HTML(page(f"<b>Fork {len(self.forks)}</b> {soft(f'from step {self._place}')}"))

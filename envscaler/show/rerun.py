@@ -161,8 +161,10 @@ def reruns_html(reruns: Sequence[Rerun]) -> str:
         return f"<p>{soft('No probe calls this tool.')}</p>"
     differ = sum(rerun.changed for rerun in reruns)
     lost = sum(not rerun.reproduced for rerun in reruns)
+    what = "probe" if len(reruns) == 1 else "probes"
     remark = f"{lost} no longer gave what was recorded before the edit: their state of then is not at hand."
-    head = f"<p><b>{len(reruns)}</b> probes made again: <b>{differ}</b> differ. {soft(remark) if lost else ''}</p>"
+    counts = f"<b>{len(reruns)}</b> {what} made again, <b>{differ}</b> with another result."
+    head = f"<p>{counts} {soft(remark) if lost else ''}</p>"
     rows = [
         (
             str(r.place + 1),

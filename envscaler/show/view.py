@@ -34,6 +34,7 @@ from envscaler.show.markup import (
     inline_json,
     json_block,
     page,
+    prose_block,
     shorten,
     soft,
     table,
@@ -225,7 +226,7 @@ def scenario_card(scenario: Scenario, skeleton: Skeleton | None = None) -> Html:
     state = chip("proved", "good") if proof and proof.valid else chip("not proved", "bad") if proof else ""
     return page(
         f"<div>{title} {state}</div>",
-        titled("Task", text_block(scenario.task)),
+        titled("Task", prose_block(scenario.task)),
         titled("Checks", checks_html(scenario.checks)),
         titled("May change", may_change or soft("nothing is named")),
         titled("Witness", witness_html(scenario)),
@@ -251,8 +252,11 @@ def message_html(message: Mapping[str, Any]) -> str:
 def _content_html(content: Any, role: str) -> str:
     if content in (None, "", []):
         return ""
-    text = text_block(content if isinstance(content, str) else inline_json(content))
-    return folded("system prompt", text) if role == "system" else text
+    if not isinstance(content, str):
+        return inline_json(content)
+    if role == "system":
+        return folded("system prompt", text_block(content))
+    return prose_block(content) if role in ("user", "assistant") else text_block(content)
 
 
 def _calls_html(calls: Any) -> str:
