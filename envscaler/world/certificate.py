@@ -63,7 +63,7 @@ class _Trials:
     ) -> None:
         self._skeleton, self._scenario, self._environment = skeleton, scenario, environment
         self._seed, self._options = seed, options
-        self._initial = environment.initial_state
+        self._initial = environment.view
         self._graded: dict[str, list[Outcome]] = {}
         self._dropped: dict[str, str] = {}
 

@@ -12,10 +12,14 @@ ambiguous. Comparison is exact (`1`, `1.0` and `True` differ) but for the order 
 Nothing here runs generated code.
 """
 
+import json
 import marshal
 from itertools import islice
 from typing import Any
 
+import msgspec
+
+from envscaler.error import ParameterError
 from envscaler.schema import Json
 
 State = dict[str, Json]
@@ -26,6 +30,20 @@ _ABSENT: Any = object()
 def copied(value: Json) -> Any:
     """A deep copy of a JSON value, several times faster than `copy.deepcopy`."""
     return marshal.loads(marshal.dumps(value))
+
+
+def through_json(state: State) -> State:
+    """The state as it is after a way through text: tuples are lists, and number keys what every worker sees.
+
+    Raises:
+        ParameterError: JSON cannot hold it.
+    """
+    try:
+        return msgspec.json.decode(json.dumps(state, ensure_ascii=False, allow_nan=False).encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ParameterError(
+            f"Expected a state that JSON can hold, got one that it cannot: {error}."
+        ) from None
 
 
 def shared(state: State) -> State:

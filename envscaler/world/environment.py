@@ -19,14 +19,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-import msgspec
-
 from envscaler.error import EnvironmentLost, ParameterError, ResetNeeded
 from envscaler.schema import Json, Outcome, Scenario, Skeleton
 from envscaler.world import clock
 from envscaler.world.action import read_action
 from envscaler.world.arguments import ArgumentsOf, nearest
-from envscaler.world.change import Diff, State, copied, diff, shared
+from envscaler.world.change import Diff, State, copied, diff, shared, through_json
 from envscaler.world.check import RewardMode, grade, reward
 from envscaler.world.live import Live, ToolRaised
 from envscaler.world.sandbox import Isolation, WorkerLost
@@ -42,8 +40,8 @@ MOST_LOSSES = 3
 class Snapshot:
     """All there is to an episode at one moment, to return to or to fork from."""
 
-    state: bytes
-    """The state, packed, so that nobody can change it."""
+    state: bytes | State
+    """The state, packed, so that nobody can change it; of a near one a view."""
     seed: int
     """Seed of times, ids and draws."""
     calls: int
@@ -56,6 +54,8 @@ class Snapshot:
     """Whether the episode is over."""
     losses: int = 0
     """Hangs and crashes so far."""
+    mark: int = 0
+    """The worker's number for it; 0 where it took no note."""
 
 
 class Environment:
@@ -140,7 +140,7 @@ class Environment:
             {
                 "role": "tool",
                 "tool_call_id": c.id,
-                "content": _text(self._answer(c.name, c.arguments, c.problem)),
+                "content": json.dumps(self._answer(c.name, c.arguments, c.problem), ensure_ascii=False),
             }
             for c in message.calls
         ]
@@ -216,6 +216,12 @@ class Environment:
         return copied(self._shown(self._live.state))
 
     @property
+    def view(self) -> State:
+        """The state for reading only, in no time: its records are shared with later views, and never to be changed."""
+        self._begin()
+        return shared(self._shown(self._live.state))
+
+    @property
     def initial_state(self) -> State:
         """The state at reset, a fresh copy; it has what the class adds to the state it was given."""
         self._begin()
@@ -237,22 +243,26 @@ class Environment:
 
     # Going back, and splitting
 
-    def snapshot(self) -> Snapshot:
-        """This moment, to `restore` here or in a fork."""
-        self._begin()
-        live, state = self._live, marshal.dumps(self._live.state)
-        return Snapshot(state, live.seed, live.calls, live.slept, self._steps, self._ended, self._losses)
-
-    def restore(self, snapshot: Snapshot, *, anew: bool = True) -> None:
-        """Go back to a moment; the episode goes on from there with the same times, ids and draws as before.
+    def snapshot(self, *, near: bool = False) -> Snapshot:
+        """This moment, to `restore` here or in a fork.
 
         Args:
-            snapshot: the moment.
-            anew: whether in a process of its own; not to be is far cheaper for one who plays many variants.
+            near: whether the worker takes note of it too: going back is then far cheaper, and in the same process.
         """
         self._begin()
-        self._live.seed, go = snapshot.seed, self._live.go_to if anew else self._live.rewind
-        go(marshal.loads(snapshot.state), calls=snapshot.calls, slept=snapshot.slept)
+        live, mark = self._live, self._live.mark() if near else 0
+        state = shared(live.state) if near else marshal.dumps(live.state)
+        return Snapshot(
+            state, live.seed, live.calls, live.slept, self._steps, self._ended, self._losses, mark
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a moment; the episode goes on from there with the same times, ids and draws as before."""
+        self._begin()
+        live, state = self._live, snapshot.state
+        state = marshal.loads(state) if isinstance(state, bytes) else shared(state)
+        live.seed = snapshot.seed
+        live.rewind(state, calls=snapshot.calls, slept=snapshot.slept, mark=snapshot.mark)
         self._steps, self._ended, self._losses = snapshot.steps, snapshot.ended, snapshot.losses
         self._diff, self._faults = {}, []
 
@@ -398,14 +408,7 @@ def _checked_state(given: Scenario | Mapping[str, Json] | None) -> State:
         raise ParameterError(
             f"Expected a scenario or a state (a dict of tables), got {type(given).__name__}."
         )
-    state = given.initial_state if isinstance(given, Scenario) else dict(given or {})
-    try:
-        # Through text, so that tuples and number keys are what they will be in every worker.
-        return msgspec.json.decode(json.dumps(state, ensure_ascii=False, allow_nan=False).encode())
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ParameterError(
-            f"Expected a state that JSON can hold, got one that it cannot: {error}."
-        ) from None
+    return through_json(given.initial_state if isinstance(given, Scenario) else dict(given or {}))
 
 
 def _refusal(sentence: str) -> dict[str, Json]:
@@ -414,7 +417,3 @@ def _refusal(sentence: str) -> dict[str, Json]:
 
 def _quoted(name: Json) -> str:
     return repr(name[:100]) if isinstance(name, str) else f"called {type(name).__name__}"
-
-
-def _text(reply: Json) -> str:
-    return json.dumps(reply, ensure_ascii=False)

@@ -128,7 +128,10 @@ class Branch:
 
 
 class Branches:
-    """A play of a witness in an environment, and its moments, to go on from in another way."""
+    """A play of a witness in an environment, and its moments, to go on from in another way.
+
+    All states are views: they share their records, so that they are compared in no time, and are only to be read.
+    """
 
     def __init__(self, environment: Environment, witness: Sequence[Call]) -> None:
         """Play the witness.
@@ -141,15 +144,15 @@ class Branches:
             EnvironmentLost: the witness itself hangs or crashes it.
         """
         self.environment, self.witness = environment, list(witness)
-        self.moments: list[Snapshot] = [environment.snapshot()]
-        self.states: list[State] = [environment.state]
+        self.moments: list[Snapshot] = [environment.snapshot(near=True)]
+        self.states: list[State] = [environment.view]
         replies: list[Json] = []
         played: list[Played] = []
         for call in self.witness:
             played.append(play(environment, [call], replies))
             replies = played[-1].replies
-            self.moments.append(environment.snapshot())
-            self.states.append(environment.state if played[-1].diffs[0] else self.states[-1])
+            self.moments.append(environment.snapshot(near=True))
+            self.states.append(environment.view if played[-1].diffs[0] else self.states[-1])
         refused = [one.refused for one in played if one.refused is not None]
         calls, diffs = [one.calls[0] for one in played], [one.diffs[0] for one in played]
         self.played = Played(replies, calls, diffs, refused[0] if refused else None)
@@ -162,7 +165,7 @@ class Branches:
 
     def go_to(self, place: int) -> Environment:
         """The environment as it was before a call of the witness."""
-        self.environment.restore(self.moments[place], anew=False)
+        self.environment.restore(self.moments[place])
         return self.environment
 
     def go_on(self, place: int, calls: Sequence[Call]) -> Branch | None:
@@ -175,7 +178,7 @@ class Branches:
         try:
             environment = self.go_to(place)
             played = play(environment, calls, self.played.replies[:place])
-            return Branch(played.replies, played.refused, environment.state)
+            return Branch(played.replies, played.refused, environment.view)
         except EnvironmentLost:
             self.lost += 1
             return None

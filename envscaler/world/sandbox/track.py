@@ -197,6 +197,16 @@ class Tracker:
                 setattr(self._instance, name, old)
                 kept.quick = quick(old)
 
+    def mark(self) -> dict[str, Kept]:
+        """This moment, to `rewind` to; what does not change is shared with the next."""
+        return dict(self._kept)
+
+    def rewind(self, mark: dict[str, Kept]) -> None:
+        """Put everything back as it was at a moment."""
+        self._kept = dict(mark)
+        self._unsettled.clear()
+        self.roll_back()
+
 
 class Changes:
     """A patch in the making, every part of it JSON already:

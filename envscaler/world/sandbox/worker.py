@@ -23,6 +23,7 @@ from envscaler.world.sandbox.observe import observe
 from envscaler.world.sandbox.trace import Trace
 from envscaler.world.sandbox.track import (
     LOSES,
+    Kept,
     NotJson,
     Tracker,
     as_before,
@@ -161,6 +162,7 @@ class Worker:
         self._tools: frozenset[str] = frozenset()
         self._key_types: dict[str, list[str]] = {}
         self._held: dict[str, Held] = {}
+        self._marks: dict[int, dict[str, Kept]] = {}
 
     def answer(self, request: dict[str, Any]) -> bytes:
         """The reply to one request, as JSON."""
@@ -199,6 +201,7 @@ class Worker:
             setattr(instance, name, as_before(getattr(instance, name, None), value))
         self._tools, self._key_types = frozenset(request["tools"]), key_types
         self._tracker = Tracker(instance, frozenset(values))
+        self._marks.clear()
         return b'"state":%s}' % self._tracker.json(besides=given)
 
     def _do_call(self, request: dict[str, Any]) -> bytes:
@@ -237,6 +240,18 @@ class Worker:
         self._tracker.roll_back()
         return b'"facts":%s}' % told
 
+    def _do_mark(self, request: dict[str, Any]) -> bytes:
+        """Take note of this moment under a number."""
+        assert self._tracker is not None
+        self._marks[request["mark"]] = self._tracker.mark()
+        return b'"marked":true}'
+
+    def _do_rewind(self, request: dict[str, Any]) -> bytes:
+        """Go back to a moment; far cheaper than to load the state again."""
+        assert self._tracker is not None
+        self._tracker.rewind(self._marks[request["mark"]])
+        return b'"rewound":true}'
+
     def settle(self) -> None:
         """What can be done after a reply, while the parent is busy with it."""
         if self._tracker is not None:
@@ -245,6 +260,12 @@ class Worker:
     def _do_hold(self, request: dict[str, Any]) -> bytes:
         for name, value in request["values"].items():
             self._held[name] = Held(value)
+        for name, change in request.get("changes", {}).items():
+            # A state that is mostly like another one comes as its differences; its tables are shared till spoilt.
+            base = self._held[change["like"]].fresh()
+            self._held[name] = Held(
+                {k: v for k, v in base.items() if k not in change["gone"]} | change["set"]
+            )
         return b'"held":true}'
 
     def _do_judge(self, request: dict[str, Any]) -> bytes:
