@@ -33,7 +33,9 @@ _KINDS: dict[str, type[EnvironmentReport] | type[ScenarioReport]] = {
     "environment": EnvironmentReport,
     "scenario": ScenarioReport,
 }
-CANNOT_HOLD = frozenset({"always-broken", "only-false", "blind", "missing-table", "no-source"})
+CANNOT_HOLD = frozenset(
+    {"always-broken", "only-false", "blind", "missing-table", "no-source", "half-characters"}
+)
 """Findings that say that a check cannot hold, whatever an agent does."""
 BROKEN = frozenset({"always-broken", "sometimes-broken"})
 """Findings that say that a check raised or gave no bool."""

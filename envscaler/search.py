@@ -165,7 +165,7 @@ class _Search:
 
     def __enter__(self) -> "_Search":
         self._environment.reset()
-        self._initial = self._environment.initial_state
+        self._initial, self._start = self._environment.initial_state, self._environment.snapshot()
         self._proposer = Proposer(self._skeleton, self._checks, self._scenario.task, self._initial)
         return self
 
@@ -183,7 +183,7 @@ class _Search:
         return True
 
     def _final(self, calls: list[Call]) -> State | None:
-        self._environment.reset()
+        self._environment.restore(self._start)
         self._left -= len(calls)
         try:
             play(self._environment, calls)
@@ -274,7 +274,7 @@ class _Search:
 
     def look(self) -> bool:
         """Go on until the scenario is solved or the budget is used up."""
-        self._environment.reset()
+        self._environment.restore(self._start)
         first = self._way([], self._grade([self._initial], range(len(self._checks)))[0])
         self._note(first.state, first.passed)
         return self._solved(first.passed) or any(self._from(first, most) for most in _EACH)

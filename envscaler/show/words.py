@@ -25,6 +25,11 @@ CHECKS: Mapping[str, Words] = {
         "Checks that can only say no",
         "Every return is False. No run can satisfy them, so the scenario cannot be solved.",
     ),
+    "half-characters": (
+        "Checks that compare with half a character",
+        "An emoji was written as two escapes, which Python does not put together: the text equals nothing that comes "
+        "out of JSON, so the check cannot hold.",
+    ),
     "blind": ("Checks that never look at the state", "Their answer is the same whatever the agent does."),
     "no-source": ("Checks that cannot be read", "Their code does not parse or has no function."),
     "missing-table": (

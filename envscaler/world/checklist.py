@@ -44,7 +44,11 @@ def find_faults(
     for place, check in enumerate(checks):
         answers = [row[place] for row in graded]
         hints = hints_of(check)
-        faults = [*_answers(check, answers), *_code(check), *known.missing(check, hints, answers)]
+        faults = [
+            *_answers(check, answers),
+            *_code(check, any(answer.passed for answer in answers)),
+            *known.missing(check, hints, answers),
+        ]
         if seen_true and not seen_true[place] and not any(f.severity == "error" for f in faults):
             message = f"“{check.item}” held in none of {states:,} different states tried."
             faults.append(_finding("never-true", "warning", check, message, states=states))
@@ -78,7 +82,7 @@ def _answers(check: Check, answers: Sequence[Outcome]) -> Iterator[Finding]:
 # By reading
 
 
-def _code(check: Check) -> Iterator[Finding]:
+def _code(check: Check, holds: bool) -> Iterator[Finding]:
     try:
         tree = parse_tree(check.source)
     except SourceError as error:
@@ -98,6 +102,11 @@ def _code(check: Check) -> Iterator[Finding]:
             check,
             f"“{check.item}” never looks at the final state, so no run can change it.",
         )
+    elif halves := _halves(function):
+        message = (
+            f"“{check.item}” compares with {halves[0]}, half a character, which nothing out of JSON equals."
+        )
+        yield _finding("half-characters", "warning" if holds else "error", check, message, texts=list(halves))
     elif _only(function, False):
         yield _finding(
             "only-false", "error", check, f"“{check.item}” can only answer no: every return is False."
@@ -113,6 +122,12 @@ def _code(check: Check) -> Iterator[Finding]:
 def _only(function: ast.FunctionDef, value: bool) -> bool:
     returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
     return bool(returned) and all(isinstance(v, ast.Constant) and v.value is value for v in returned)
+
+
+def _halves(function: ast.FunctionDef) -> list[str]:
+    """Texts with one half of a surrogate pair: an emoji written as two escapes, which Python keeps apart."""
+    texts = [node.value for node in ast.walk(function) if isinstance(node, ast.Constant)]
+    return [ascii(t) for t in texts if isinstance(t, str) and any(0xD800 <= ord(c) <= 0xDFFF for c in t)]
 
 
 class _Known:

@@ -66,6 +66,7 @@ class _Reader:
         self._named: dict[str, Json] = {}
         self._fields: dict[str, str] = {}
         self._loops: dict[str, list[Json]] = {}
+        self._positions: set[str] = set()
         self._tables: dict[str, str] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
@@ -82,6 +83,8 @@ class _Reader:
         if not isinstance(target, ast.Name):
             return
         known, found = self._value(value)
+        if self._is_position(value):
+            self._positions.add(target.id)
         if known:
             self._named.setdefault(target.id, found)
         elif table := self._table(value):
@@ -143,7 +146,7 @@ class _Reader:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
             known, name = self._value(node.args[0])
             return str(name) if known else ""
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _SAME_TEXT:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _SAME_TEXT | {"split"}:
             return self._field(node.func.value)
         if isinstance(node.func, ast.Name) and node.func.id in (
             "str",
@@ -197,10 +200,22 @@ class _Reader:
     def _equal(
         self, left: ast.expr, right: ast.expr, pairs: list[tuple[str, Json]], parts: list[tuple[str, str]]
     ) -> None:
-        if _is_position(left):  # a part of some text: `text.split(", ")[0] == …`
+        if self._is_position(left):  # a part of some text: `text.split(", ")[0] == …`
             parts += [(self._field(left), text) for text in self._all(right) if isinstance(text, str)]
         elif name := self._field(left):
             pairs += [(name, value) for value in self._all(right)]
+
+    def _is_position(self, node: ast.expr) -> bool:
+        """Whether it is one part of a list: `parts[0]`, or a variable that holds one."""
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in _SAME_TEXT
+        ):
+            return self._is_position(node.func.value)
+        if isinstance(node, ast.Name):
+            return node.id in self._positions
+        return isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), int)
 
     def _all(self, node: ast.expr) -> list[Json]:
         """The values that a node may stand for: one, or those its loop goes through."""
@@ -270,10 +285,6 @@ def _look_up(node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
     ):
         return node.func.value, node.args[0]
     return None, None
-
-
-def _is_position(node: ast.expr) -> bool:
-    return isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), int)
 
 
 def _is_number(value: Json) -> bool:

@@ -58,17 +58,22 @@ class Proposer:
         self.hints = [hints_of(check) for check in checks]
         self._tools = [tool for tool in skeleton.tools if tool.mutates]
         self._initial = initial
+        rows = [r for _, t in _tables(initial) for r in t.values() if isinstance(r, dict)]
+        self._fields = frozenset(name for row in rows for name in row)
         self._initial_keys = {key for _, key in _keys(initial)}
         self._task, self._quoted = task, quoted(task)
+        self._subjects = [
+            frozenset([*map(canonical, h.pairs), *(f"{table}/{key}" for table, key in h.keys)])
+            for h in self.hints
+        ]
         self._near = [[self._apart(i, j) for j in range(len(checks))] for i in range(len(checks))]
 
     def _apart(self, one: int, other: int) -> float:
         """How little two checks have to do with each other, from 0."""
         if one == other:
             return 0.0
-        mine, theirs = self.hints[one], self.hints[other]
-        shared = {canonical(p) for p in mine.pairs} & {canonical(p) for p in theirs.pairs}
-        ids = mine.texts & theirs.texts & self._initial_keys
+        shared = self._subjects[one] & self._subjects[other]
+        ids = self.hints[one].texts & self.hints[other].texts & self._initial_keys
         return 0.25 + 1.0 / (1 + len(shared) + len(ids)) * 0.5 + min(0.5, 0.03 * abs(one - other))
 
     def propose(self, state: State, focus: int, most: int) -> Iterator[Call]:
@@ -132,8 +137,8 @@ class Proposer:
         found = [*self._hinted(name, kind, focus), *self._from_state(name, state, focus)]
         if kind == "boolean":
             found += [(1.0, True), (1.1, False)]
-        found += [(0.8, value) for value in (schema or {}).get("enum") or []]
-        if kind in ("object", "array"):
+        found += [(0.8, value) for value in _enum(schema)]
+        if kind in ("object", "array", "any"):
             found += self._composed(name, schema, state, focus)
         found += [(1.3, value) for value in self.hints[focus].values if _fits(value, kind)]
         found += [(1.6, text) for text in self._quoted if kind in ("string", "any")]
@@ -147,6 +152,9 @@ class Proposer:
     def _hinted(self, name: str, kind: str, focus: int) -> Iterator[Costed]:
         for number, hints in enumerate(self.hints):
             apart = self._near[focus][number]
+            if is_id(name):
+                # The key of a record that is still to be made.
+                yield from ((apart + 0.1, key) for table, key in hints.keys if tokens(name) & tokens(table))
             for field, value in hints.pairs:
                 if (far := distance(name, field)) is not None:
                     yield apart + far, value
@@ -188,8 +196,8 @@ class Proposer:
                 yield cost + 0.5, key
             elif any(key in other.texts for other in self.hints):
                 yield cost + 0.7 + 0.01 * next(rank), key
-            elif akin:
-                yield cost + (0.9 if key in self._task else 1.4) + 0.02 * next(rank), key
+            else:
+                yield cost + (0.9 if key in self._task else 1.4 if akin else 2.2) + 0.02 * next(rank), key
         for value in _values_of(state, name)[:4]:
             yield 2.0, value
 
@@ -203,18 +211,21 @@ class Proposer:
         """Objects out of pairs, and lists out of values, that the check and its neighbours name."""
         hints = self.hints[focus]
         near = sorted(range(len(self.hints)), key=lambda j: self._near[focus][j])
-        if _kind(schema) == "object":
-            own = {field: value for field, value in hints.pairs if value is not None}
+        if _kind(schema) != "array":
+            own = {f: v for f, v in hints.pairs if v is not None and f not in self._fields}
+            own = own or {field: value for field, value in hints.pairs if value is not None}
             yield 0.3, own
+            yield 0.25, _Merged(own)
             for field, value in own.items():
                 yield 0.5, {field: value}
             wide = dict(own)
-            for number in near[1:6]:
-                if self.hints[number].texts & hints.texts:
-                    wide |= {f: v for f, v in self.hints[number].pairs if f not in wide and v is not None}
+            for number in near[1:12]:
+                if self._subjects[number] & self._subjects[focus]:
+                    more = {f: v for f, v in self.hints[number].pairs if f not in self._fields}
+                    wide |= {f: v for f, v in more.items() if f not in wide and v is not None}
             yield 0.4, wide
-            if parts := (schema or {}).get("properties"):
-                needed = (schema or {}).get("required") or []
+            if parts := schema.get("properties") if isinstance(schema, dict) else None:
+                needed = schema.get("required") or []
                 inner = {
                     k: self._choices(k, s, state, focus, needed=k in needed)[:1] for k, s in parts.items()
                 }
@@ -225,6 +236,10 @@ class Proposer:
         if ids:
             yield 0.4, list(dict.fromkeys(ids))
             yield from ((0.6, [one]) for one in dict.fromkeys(ids))
+        texts = [text for field, text in hints.parts if field and distance(name, field) is not None]
+        if texts:
+            yield 0.2, _Added(texts)
+            yield 0.3, texts
         pairs = [value for field, value in hints.pairs if distance(name.removesuffix("s"), field) is not None]
         yield from ((0.3, [value]) for value in pairs if not isinstance(value, list))
         yield 2.0, []
@@ -232,6 +247,14 @@ class Proposer:
 
 class _Appended(str):
     """A text to be put after what a field holds already."""
+
+
+class _Merged(dict[str, Json]):
+    """Fields to be put over those that an object has already."""
+
+
+class _Added(list[Json]):
+    """Values to be put after those that a list has already."""
 
 
 _FALLBACK: dict[str, list[Json]] = {
@@ -292,9 +315,18 @@ def _settled(arguments: dict[str, Json], state: State) -> dict[str, Json]:
                 settled[name] = record[plain]
         elif isinstance(value, _Appended):
             settled[name] = f"{record.get(plain) or ''}{value}"
+        elif isinstance(value, _Merged):
+            settled[name] = {**_or(record.get(plain), dict), **value}
+        elif isinstance(value, _Added):
+            had = _or(record.get(plain), list)
+            settled[name] = [*had, *(one for one in value if one not in had)]
         elif value is not _OMITTED:
             settled[name] = value
     return settled
+
+
+def _or(value: Json, kind: type[Any]) -> Any:
+    return value if isinstance(value, kind) else kind()
 
 
 def _tables(state: State) -> Iterator[tuple[str, dict[str, Json]]]:
@@ -340,6 +372,10 @@ def _values_of(state: State, name: str) -> list[Json]:
             if isinstance(record, dict) and plain in record:
                 found.setdefault(canonical(record[plain]), record[plain])
     return list(found.values())
+
+
+def _enum(schema: Any) -> list[Json]:
+    return schema.get("enum") or [] if isinstance(schema, dict) else []
 
 
 def _kind(schema: Any) -> str:
