@@ -52,9 +52,7 @@ def _quoted(values: list[Any]) -> str:
 
 def _blank(extra: Extra) -> str:
     """The value, in code, of an attribute nobody gives for a new record."""
-    if extra.choices and extra.type != "str":
-        return repr(extra.choices[0])
-    return {"str": '""', "int": "0", "float": "0.0", "bool": "False"}[extra.type]
+    return '""' if extra.type == "str" else repr(extra.blank)
 
 
 _JINJA.globals.update(quoted=_quoted, blank=_blank)
@@ -214,7 +212,10 @@ def _bind(settings: dict[str, Any], shared: dict[str, Noun]) -> Bound:
     pattern: Pattern = importlib.import_module(f"envscaler.model.builtin.patterns.{name}").PATTERN()
     chosen = pattern.Settings.model_validate(settings)
     words = pattern.vocabulary(chosen, shared)
-    return Bound(pattern, SimpleNamespace(**{"s": chosen, "extras": chosen.extras, **words}))
+    blanks = {x.name: x.blank for x in chosen.extras}
+    return Bound(
+        pattern, SimpleNamespace(**{"s": chosen, "extras": chosen.extras, "blanks": blanks, **words})
+    )
 
 
 def _spelt_out(template: str) -> str:

@@ -112,6 +112,13 @@ class Extra(Part):
         """Its name in words: `loyalty level`."""
         return self.name.replace("_", " ")
 
+    @property
+    def blank(self) -> Any:
+        """What a new record holds when nobody gives a value."""
+        if self.choices and self.type != "str":
+            return self.choices[0]
+        return {"str": "", "int": 0, "float": 0.0, "bool": False}[self.type]
+
     def draw(self, rng: Rng) -> Any:
         """A value."""
         if self.choices:

@@ -553,7 +553,8 @@ class Report(AssetGoal):
         if any(f["description"] == slots["what"] for f in self.open_faults(asset, state)):
             raise LookupError("it is reported already")
         key = f"{v.a.id}_id"
-        fields = {key: asset[key], "description": slots["what"], "severity": slots["severity"]}
+        given = {"description": slots["what"], "severity": slots["severity"]}
+        fields = {key: asset[key], **given, "reported_on": state["today"], "note": ""}
         item = (
             f"Has the {slots['severity']} {v.f} '{slots['what']}' been reported for {v.a} {asset[v.label]}?"
         )

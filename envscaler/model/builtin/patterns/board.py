@@ -472,6 +472,7 @@ class Create(TaskGoal):
         keys = {self.project_id: project, self.milestone_id: milestone[self.milestone_id]}
         item = f"Has the {v.t} '{slots['title']}' been added to the next {v.m} of {slots['project']}?"
         fields = {**keys, **self.given(slots), "assignee_id": None, "depends_on": [], "status": "open"}
+        fields |= {v.s.effort.spent: 0, **({"reviewer_id": None} if v.s.review else {})}
         return [Added(v.t.ids, fields, item, (slots["title"],))]
 
 

@@ -253,7 +253,11 @@ class File(Goal):
             v.day: slots["day"],
             "amount_claimed": slots["amount"],
             "amount_approved": 0.0,
+            f"{v.w.id}_id": None,
+            "filed_on": state["today"],
+            "paid_on": None,
             "status": "filed",
+            "note": "",
         }
         item = f"Has {v.q.a} over {slots['amount']:.2f} for {slots['cause']} been filed for {slots['name']}?"
         also = (cover[f"{v.p.id}_id"], f"filed {v.q.ids}")

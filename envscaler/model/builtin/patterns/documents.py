@@ -431,6 +431,7 @@ class Create(DocumentGoal):
             "locked_by": None,
             "current_number": 0,
             "updated_on": state["today"],
+            **v.blanks,
             "status": "draft",
         }
         item = f"Has the {v.d} '{slots['title']}' been created for {slots['name']} in {slots['folder']}?"

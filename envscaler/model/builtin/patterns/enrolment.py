@@ -353,6 +353,7 @@ class Enrol(CourseGoal):
             campus.course_id: course,
             "requested_on": state["today"],
             **({"fee_due": 0.0 if full else row["fee"]} if v.s.fee else {}),
+            **({v.s.mark.name: None} if v.s.mark else {v.s.sessions.name: 0} if v.s.sessions else {}),
             "status": "waiting" if full else "enrolled",
         }
         item = f"Has {slots['name']} {'joined the waiting list of' if full else 'got a place in'} '{row['title']}'?"
@@ -811,7 +812,11 @@ class OpenCourse(CourseGoal):
         if slots["start"] <= state["today"] or not slots["places"]:
             raise LookupError("it cannot be planned so")
         item = f"Has the {self.v.c} '{slots['title']}' been added with the given details?"
-        fields = {**self.fields(slots), f"{self.v.t.id}_id": None, "is_open": True}
+        fields = {**self.fields(slots), f"{self.v.t.id}_id": None, **self.v.blanks, "is_open": True}
+        if self.v.s.weekly:
+            fields["weekday"] = DAYS[date.fromisoformat(slots["start"]).weekday()]
+        if self.v.s.requires:
+            fields[self.v.requires] = None
         return [Added(self.v.c.ids, fields, item, (slots["title"], slots["subject"]))]
 
 

@@ -168,7 +168,9 @@ class Ask(LeaveGoal):
         fields = {key: person, "kind": slots["kind"], "first_day": slots["first"], "last_day": slots["last"]}
         when = f"from {slots['first']} to {slots['last']}"
         item = f"Has a {v.r} of {slots['name']} for {slots['kind']} {when} been entered?"
-        return [Added(v.r.ids, {**fields, "days": days, "status": "pending"}, item)]
+        kept = {f"{v.b.id}_id": self.balance(person, slots["kind"], state)[f"{v.b.id}_id"], "note": ""}
+        fields |= {"days": days, "entered_on": state["today"], "status": "pending", **kept}
+        return [Added(v.r.ids, fields, item)]
 
 
 class Decide(LeaveGoal):
@@ -364,11 +366,13 @@ class Grant(LeaveGoal):
             call(f"adjust_{v.b.id}", **balance, days=slots["days"], reason=slots["reason"]),
         ]
 
-    def adjusted(self, balance: dict[str, Any], days: int, reason: str, name: str) -> list[Outcome]:
+    def adjusted(
+        self, balance: dict[str, Any], days: int, reason: str, name: str, state: State
+    ) -> list[Outcome]:
         """The balance has so many days more, and an adjustment says so."""
         v, key = self.v, f"{self.v.b.id}_id"
         item = f"Has the {balance['kind']} of {name} been changed by {days} days?"
-        entry = {key: balance[key], "days": days, "reason": reason}
+        entry = {key: balance[key], "days": days, "reason": reason, "made_on": state["today"]}
         return [
             Changed(
                 v.b.ids,
@@ -384,7 +388,7 @@ class Grant(LeaveGoal):
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         balance = self.balance(self.person(slots, state), slots["kind"], state)
-        return self.adjusted(balance, slots["days"], slots["reason"], slots["name"])
+        return self.adjusted(balance, slots["days"], slots["reason"], slots["name"], state)
 
 
 class Convert(Grant):
@@ -421,8 +425,8 @@ class Convert(Grant):
             raise LookupError("there is nothing to move")
         days = self.left(one)
         return [
-            *self.adjusted(one, -days, f"converted to {slots['other']}", slots["name"]),
-            *self.adjusted(two, days, f"converted from {slots['kind']}", slots["name"]),
+            *self.adjusted(one, -days, f"converted to {slots['other']}", slots["name"], state),
+            *self.adjusted(two, days, f"converted from {slots['kind']}", slots["name"], state),
         ]
 
 

@@ -114,12 +114,13 @@ class AccountGoal(Goal):
         return found(index, 0, f"{self.v.a.id}_id")
 
     def moved(
-        self, account: dict[str, Any], amount: float, kind: str, item: str, **fields: Any
+        self, account: dict[str, Any], state: State, amount: float, kind: str, item: str, **fields: Any
     ) -> list[Outcome]:
         """The account's balance moved by the amount, and an entry says so."""
         v, key = self.v, f"{self.v.a.id}_id"
         balance = round(account["balance"] + amount, 2)
         entry = {key: account[key], "kind": kind, "amount": round(amount, 2), "balance_after": balance}
+        entry["booked_on"] = state["today"]
         written = f"Has {v.e.a} of {amount:.2f} been written for {account[key]}?"
         return [
             Changed(v.a.ids, account[key], {"balance": balance, **fields}, item, (account[f"{v.p.id}_id"],)),
@@ -158,7 +159,7 @@ class Deposit(AccountGoal):
         kind = self.v.s.top_up if self.sign > 0 else self.v.s.withdrawal
         side = "gone up" if self.sign > 0 else "gone down"
         item = f"Has the balance of the {slots['kind']} {self.v.a} of {slots['name']} {side} by {slots['amount']:.2f}?"
-        return self.moved(account, amount, kind, item)
+        return self.moved(account, state, amount, kind, item)
 
 
 class Withdraw(Deposit):
@@ -211,8 +212,8 @@ class Transfer(AccountGoal):
             f"Has the {slots['other_kind']} {v.a} of {slots['other']} received the transfer of {amount:.2f}?"
         )
         return [
-            *self.moved(one, -round(amount + fee, 2), "transfer_out", sent),
-            *self.moved(two, amount, "transfer_in", got),
+            *self.moved(one, state, -round(amount + fee, 2), "transfer_out", sent),
+            *self.moved(two, state, amount, "transfer_in", got),
         ]
 
 
@@ -293,8 +294,8 @@ class EmptyAndClose(AccountGoal):
         gone = f"Has the {slots['kind']} {v.a} of {slots['name']} been emptied and closed?"
         got = f"Has the {slots['other_kind']} {v.a} of {slots['name']} received what was left?"
         return [
-            *self.moved(one, -one["balance"], "transfer_out", gone, status="closed"),
-            *self.moved(two, one["balance"], "transfer_in", got),
+            *self.moved(one, state, -one["balance"], "transfer_out", gone, status="closed"),
+            *self.moved(two, state, one["balance"], "transfer_in", got),
         ]
 
 

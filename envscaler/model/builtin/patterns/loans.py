@@ -254,7 +254,8 @@ class LoanGoal(Goal):
         return {
             self.person_id: person,
             self.item_id: item[self.item_id],
-            **({s.quantity.name: many} if s.quantity else {}),
+            **({s.quantity.name: many, s.quantity.back: 0} if s.quantity else {}),
+            **({"fee_due": 0.0} if s.fee else {}),
             "lent_on": state["today"],
             "due_on": later(state["today"], s.kind.choices[item[s.kind.name]]),
             "renewals": 0,
@@ -751,7 +752,9 @@ class AddItem(LoanGoal):
         if taken or slots["kind"] not in self.v.kinds:
             raise LookupError("it cannot be added")
         question = f"Has the {self.v.i} '{slots['title']}' been added with the given details?"
-        return [Added(self.v.i.ids, self.fields(slots), question, (slots["title"],))]
+        condition = self.v.s.condition
+        fields = {**self.fields(slots), **({condition.name: condition.choices[0]} if condition else {})}
+        return [Added(self.v.i.ids, {**fields, **self.v.blanks}, question, (slots["title"],))]
 
 
 class Loans(Pattern):

@@ -455,6 +455,7 @@ class Create(PlaylistGoal):
             "name": slots["playlist"],
             "owner_id": person[self.person_id],
             "visibility": "public",
+            "family_friendly": False,
             self.v.order: [],
             "updated_on": state["today"],
         }

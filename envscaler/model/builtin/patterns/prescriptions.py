@@ -148,6 +148,12 @@ class ArticleGoal(Goal):
         """The person a sentence names."""
         return named(state, self.v.p, slots["name"])
 
+    def fresh(self, state: State) -> dict[str, Any]:
+        """What a prescription entered today holds besides what was ordered."""
+        s = self.v.s
+        days = {"issued_on": state["today"], "valid_until": later(state["today"], s.valid_days)}
+        return {**days, s.last: None, "status": "active"}
+
     def may_have(self, state: State, person: dict[str, Any], article: dict[str, Any]) -> bool:
         """Whether a new prescription of the article could be entered for the person."""
         v = self.v
@@ -351,7 +357,7 @@ class Write(ArticleGoal):
             "quantity": slots["n"],
             "interval_days": slots["every"],
             v.s.left: slots["times"],
-            "status": "active",
+            **self.fresh(state),
         }
         item = f"Has {v.x.a} of {slots['article']} with the given details been entered for {slots['name']}?"
         return [Added(v.x.ids, fields, item)]
@@ -477,7 +483,7 @@ class Switch(ArticleGoal):
             "quantity": row["quantity"],
             "interval_days": row["interval_days"],
             v.s.left: slots["times"],
-            "status": "active",
+            **self.fresh(state),
         }
         marks = (person[f"{v.p.id}_id"], article[f"{v.i.id}_id"])
         gone = (

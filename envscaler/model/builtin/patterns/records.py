@@ -179,6 +179,7 @@ class LogGoal(Goal):
             "value": value,
             "day": slots["day"],
             "attention": unusual(measure, value),
+            "remark": "",
         }
         return [Added(self.v.e.ids, fields, item, self.marks(slots, state))]
 

@@ -210,7 +210,7 @@ class Register(Person):
         if any(row["email"] == slots["email"] for row in state[self.v.p.ids].values()):
             raise LookupError(f"{slots['email']} is taken")
         item = f"Has {slots['name']} been added as {self.v.p.a} with the given details?"
-        return [Added(self.v.p.ids, {**slots, "status": "active", "status_note": ""}, item)]
+        return [Added(self.v.p.ids, {**self.v.blanks, **slots, "status": "active", "status_note": ""}, item)]
 
 
 class SetExtra(Person):

@@ -221,7 +221,13 @@ class Register(Goal):
             "fee": round(terms.base + terms.per_kg * slots["weight"], 2),
             place: start[place],
             f"to_{place}": end[place],
+            f"{v.w.id}_id": None,
+            "attempts": 0,
+            "sent_on": state["today"],
             "due_on": later(state["today"], terms.days),
+            "signed_by": "",
+            "note": "",
+            **v.blanks,
             "status": "accepted",
         }
         text = (
