@@ -278,12 +278,15 @@ def outcomes_of(*passed: bool | None) -> list[Outcome]:
 
 
 def test_lights_have_a_row_a_check_and_a_column_a_step() -> None:
-    steps = [outcomes_of(False, True, None), outcomes_of(True, False, None), outcomes_of(False, True, True)]
+    steps = [outcomes_of(False, True, None), outcomes_of(True, True, None), outcomes_of(False, True, True)]
     reader = harmless(view.page(view.lights_html(steps, 1)))
-    assert reader.tags.count("tr") == 4 and reader.tags.count("td") == 3 * 4
+    assert (
+        reader.tags.count("tr") == 5 and reader.tags.count("td") == 4 * 4
+    )  # the last row is the reward by then
     # A goal that is not reached yet is no fault; one that is not reached at the end is.
-    assert re.sub(r"[^✓✗–?]", "", reader.text) == "–✓✗" + "✓✗✓" + "??✓"
-    assert view.lights_html(steps, 1).count("es-here") == 4
+    assert re.sub(r"[^✓✗–?]", "", reader.text.partition("reward")[0]) == "–✓✗" + "✓✓✓" + "??✓"
+    assert reader.text.partition("reward, if it ended here")[2] == "––0.5"
+    assert view.lights_html(steps, 1).count("es-here") == 5
     assert view.lights_html([], 0) == "" and view.lights_html([[]], 0) == ""
 
 

@@ -17,7 +17,7 @@ from ipywidgets import HTML, HBox, Label, Layout, Text, Textarea, VBox
 from envscaler.error import EnvscalerError, ParameterError
 from envscaler.schema import Audit, Intent, Probe, Skeleton, Verdict
 from envscaler.show import labels as kept
-from envscaler.show.markup import Html, chip, escape, folded, grid, page, soft, titled
+from envscaler.show.markup import Html, chip, escape, folded, page, soft, titled
 from envscaler.show.pager import ALL, Pager, button, dropdown, label_of, toggle, wrapped
 from envscaler.show.rerun import Judge, Rerun, Rerunner, rerun_probes, reruns_html
 from envscaler.show.view import method_html, method_text, probe_html, source_html
@@ -201,9 +201,9 @@ class AuditInspector(Pager):
         label = self._label_of(audit, place)
         said = f"<p>You said: <b>{escape(label.label)}</b> {escape(label.note)}</p>" if label else ""
         if skeleton is None:
-            return f"{said}{grid(probe_html(probe), soft(NO_SKELETON))}"
+            return said + probe_html(probe, soft(NO_SKELETON))
         shown = source_html if self.whole.value else method_html
-        return f"{said}{grid(probe_html(probe), titled('Source', shown(skeleton.source, probe.tool)))}"
+        return said + probe_html(probe, titled("Source", shown(skeleton.source, probe.tool)))
 
     def draw(self) -> None:
         """Bring the page, the bar and the editor up to date."""

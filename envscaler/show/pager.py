@@ -46,7 +46,9 @@ class Pager(VBox):
         self._back = button("previous", "Go one back (p or ←)", self.previous)
         self._on = button("next", "Go one on (n or →)", self.next)
         turns = {"n": self.next, "ArrowRight": self.next, "p": self.previous, "ArrowLeft": self.previous}
-        self._keys = Keys({**turns, **(keys or {})}, f"keys: n next · p previous{hint}")
+        self._keys = Keys(
+            {**turns, **(keys or {})}, f"keys, after a click in here: n next · p previous{hint}"
+        )
         for choice in (choice for row in choices for choice in row):
             choice.observe(self._chosen, "value")
         rows = [HBox(list(row), layout=wrapped()) for row in choices]

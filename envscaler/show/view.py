@@ -21,6 +21,7 @@ from envscaler.schema import (
     Skeleton,
     Step,
     read_loosely,
+    reward_of,
 )
 from envscaler.show.markup import (
     CHIPS,
@@ -31,6 +32,7 @@ from envscaler.show.markup import (
     code_block,
     escape,
     folded,
+    grid,
     inline_json,
     json_block,
     page,
@@ -156,16 +158,13 @@ def state_html(state: Mapping[str, Any]) -> str:
 # Audits
 
 
-def probe_html(probe: Probe) -> str:
-    """One probe: the call, the verdict and its reason, arguments, reply, what changed."""
+def probe_html(probe: Probe, beside: str = "") -> str:
+    """One probe: the call, the verdict and its reason, then arguments, reply and what changed, with a part beside."""
     tool = f"<code><b>{escape(shorten(probe.tool, 200))}</b></code>"
     chips = f"{chip(probe.intent)} {chip(probe.verdict, probe.verdict)}"
-    parts = (
-        f"<div class='es-head'>{tool} {chips} {_long_text(probe.reason)}</div>",
-        titled("Arguments", json_block(probe.arguments)),
-        reply_html(probe.reply, probe.diff),
-    )
-    return "".join(parts)
+    body = titled("Arguments", json_block(probe.arguments)) + reply_html(probe.reply, probe.diff)
+    head = f"<div class='es-head'>{tool} {chips} {_long_text(probe.reason)}</div>"
+    return head + (grid(body, beside) if beside else body)
 
 
 def _long_text(text: str, limit: int = 400) -> str:
@@ -313,8 +312,16 @@ def lights_html(steps: Sequence[Sequence[Outcome]], here: int) -> str:
         )
         name = f"{chip(first.kind, LOOKS[first.kind])} {escape(shorten(first.item, INLINE))}"
         rows.append(f"<tr><td title='{escape(shorten(first.item, 2000))}'>{name}</td>{cells}</tr>")
+    paid = (_paid(reward_of(list(outcomes))) for outcomes in steps)
+    foot = "".join(_column(text, place == here, tag="td") for place, text in enumerate(paid))
+    if rows:
+        rows.append(f"<tr><td>{soft('reward, if it ended here')}</td>{foot}</tr>")
     table_of = f"<table class='es-lights'><tr><th>after step</th>{head}</tr>{''.join(rows)}</table>"
     return f"<div class='es-scroll'>{table_of}</div>" if rows else ""
+
+
+def _paid(reward: float | None) -> str:
+    return soft("–" if reward is None else f"{reward:.2f}".removesuffix("0"))
 
 
 def _column(content: str, here: bool, tag: str = "th") -> str:
