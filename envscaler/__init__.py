@@ -25,6 +25,8 @@ _HOMES = {
     "skeletons": "build_skeleton build_skeletons load_skeleton",
     "audits": "against_truth audit_skeleton audit_skeletons passing",
     "scenarios": "build_scenario build_scenarios",
+    "completing": "complete_scenarios revision_table yield_table",
+    "repair": "mend_skeletons",
     "rollouts": "roll_out_all",
     "episode": "roll_out",
     "agent": "PromptAgent ToolAgent",

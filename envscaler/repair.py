@@ -16,8 +16,10 @@ from envscaler.model.reply import Code
 from envscaler.model.request import Model
 from envscaler.model.revise import ask_usable
 from envscaler.probing import Bench, Trial
-from envscaler.schema import Finding, Probe, Skeleton
+from envscaler.schema import Failure, Finding, Json, Probe, Skeleton, canonical
 from envscaler.skeletons import prove_it_loads
+from envscaler.store import Records
+from envscaler.world.environment import Environment
 from envscaler.world.joining import replace_method
 from envscaler.world.outline import method_problem, signature
 from envscaler.world.referee import check_environment
@@ -149,3 +151,95 @@ def _swap(bench: Bench, methods: dict[str, str]) -> Bench:
     swapped = Bench(skeleton, bench.state, bench.model, bench.seed, loose=bench.loose, asked=bench.asked)
     swapped.skipped = bench.skipped
     return swapped
+
+
+# Beyond an audit: tools that scenarios speak against
+
+
+def mend_skeletons(
+    skeletons: Iterable[Skeleton],
+    failures: Iterable[Failure],
+    model: Model,
+    *,
+    tries: int = 2,
+    seed: int = 0,
+) -> Records[Skeleton]:
+    """Take the tools that failures have findings against to their author; the skeletons, mended where it helps.
+
+    A new tool stays only when the class loads, the call that speaks against the old one comes out differently, and
+    the referee finds no more errors than before. A skeleton with none is returned as it was. What was mended stands
+    in `extra["mended"]`: the id of the skeleton before, and by tool what was told against it.
+
+    Args:
+        skeletons: the worlds.
+        failures: with findings; those of `build_scenarios`, for instance.
+        model: the author.
+        tries: how often a tool is asked for until it comes back changed.
+        seed: of the environment and the samples.
+    """
+    against: dict[str, dict[str, list[Finding]]] = {}
+    for failure in failures:
+        for finding in failure.findings:
+            against.setdefault(failure.parent_id, {}).setdefault(finding.where, []).append(finding)
+    return Records(_mended(one, against.get(one.id, {}), model, tries, seed) for one in skeletons)
+
+
+def _mended(
+    skeleton: Skeleton, against: Mapping[str, list[Finding]], model: Model, tries: int, seed: int
+) -> Skeleton:
+    mended, told = skeleton, {}
+    for tool, findings in against.items():
+        if skeleton.tool(tool) is None:
+            continue
+        for number in range(tries):
+            sample = seed * 10_000 + number
+            method = rewrite_tool(
+                mended, tool, [_shown(f) for f in findings[:_EVIDENCE]], model, sample=sample
+            )
+            attempt = with_methods(mended, {tool: method}) if method else None
+            if attempt and _helps(attempt, mended, findings, seed):
+                mended, told[tool] = attempt, [finding.message for finding in findings[:_EVIDENCE]]
+                break
+    if mended is skeleton:
+        return skeleton
+    return mended.replace(extra={**skeleton.extra, "mended": {"from": skeleton.id, "tools": told}})
+
+
+def _helps(attempt: Skeleton, before: Skeleton, findings: Sequence[Finding], seed: int) -> bool:
+    """Whether one of the calls that speak against a tool comes out differently, and the referee finds no more."""
+    if all(_outcome(attempt, finding, seed) == _outcome(before, finding, seed) for finding in findings):
+        return False
+    state = findings[0].evidence.get("before")
+    was, now = (_errors(check_environment(one, state, seed=seed)) for one in (before, attempt))
+    return now <= was
+
+
+def _outcome(skeleton: Skeleton, finding: Finding, seed: int) -> Json:
+    """Reply, change and faults of the call that a finding tells of, made again."""
+    call = finding.evidence.get("call") or {}
+    try:
+        with Environment(skeleton, finding.evidence.get("before"), seed=seed) as environment:
+            environment.reset(seed=seed)
+            reply = environment.call(call.get("tool", finding.where), call.get("arguments", {}))
+            return [reply, environment.diff, [fault["kind"] for fault in environment.faults]]
+    except (SourceError, EnvironmentLost) as error:
+        return str(error)
+
+
+def _errors(found: Iterable[Finding]) -> int:
+    return sum(finding.severity == "error" for finding in found)
+
+
+def _shown(finding: Finding) -> Finding:
+    """The finding with the records the call speaks of in the place of the whole state."""
+    before = finding.evidence.get("before") or {}
+    spoken = canonical([finding.evidence.get("call"), finding.evidence.get("reply")])
+    rows = {
+        f"{table}/{key}": row
+        for table, records in before.items()
+        if isinstance(records, dict)
+        for key, row in records.items()
+        if canonical(key) in spoken
+    }
+    evidence = {name: value for name, value in finding.evidence.items() if name != "before"}
+    return finding.model_copy(update={"evidence": {**evidence, "records before": rows}})

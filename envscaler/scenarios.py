@@ -17,12 +17,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from envscaler.agent import Agent
+from envscaler.doubting import Evidence, doubtful_tools, evidence_of, faulty_tools, unsteady_tools
 from envscaler.drafting import Draft, Solver, Stuck
 from envscaler.error import EnvscalerError, PartRefused
-from envscaler.locating import Evidence, Suspect, behind, doubtful_tools, evidence_of, faulty_tools, suspects
+from envscaler.locating import Suspect, behind, suspects
 from envscaler.model.request import Model
 from envscaler.parallel import run_all, several
-from envscaler.schema import Scenario, Skeleton
+from envscaler.schema import Certificate, Scenario, Skeleton
 from envscaler.store import Records
 from envscaler.vetting import changing_checks, plain
 from envscaler.world.certificate import certify
@@ -179,7 +180,7 @@ def _try(draft: Draft) -> _Trial:
     certificate = certify(draft.skeleton, scenario, seed=draft.seed)
     if not certificate.valid:
         found = evidence_of(draft, draft.witness)
-        why = f"scenarios/certificate: {' '.join(certificate.reasons)}"
+        why = f"scenarios/certificate: {_standing_against(certificate)}"
         return _Trial(why=why, blamed=suspects(draft, certificate, found), found=found)
     if changing := changing_checks(scenario.checks, draft.state, lambda: draft.final):
         why = " ".join(f"{item!r}: {fault}" for item, fault in changing.items())
@@ -187,9 +188,17 @@ def _try(draft: Draft) -> _Trial:
     return _Trial(certified=scenario.replace(certificate=certificate))
 
 
+def _standing_against(certificate: Certificate) -> str:
+    """The lines that failed; what could not be tried for want of them says nothing more."""
+    failed = [f"{proof.name}: {proof.detail}" for proof in certificate.proofs if proof.status == "failed"]
+    return " ".join(failed or certificate.reasons)
+
+
 def _doubt(draft: Draft, found: Evidence, *, everyone_told: bool) -> None:
     """Write down what speaks against tools: what execution shows, and once the authors were told, what they expect."""
     findings = faulty_tools(draft, found)
+    if everyone_told and not findings:
+        findings = unsteady_tools(found, evidence_of(draft, draft.witness or draft.proposed))
     if everyone_told and not findings:
         findings = doubtful_tools(draft, draft.witness or draft.proposed, found)
     known = {(doubt.kind, doubt.where) for doubt in draft.doubts}

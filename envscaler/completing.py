@@ -1,0 +1,211 @@
+"""Completing: scenarios whose skeleton is at fault are had all the same, once its author has mended the tools.
+
+    scenarios → findings against tools → mended skeletons → certified anew, and written anew where one is missing
+
+The evidence is what the scenarios ran into: findings of those that failed, and doubts of those that were had by
+another task. A mended skeleton is another one, so its scenarios are certified against it and carry its id; one that
+is not valid any more is written anew. A mended skeleton that carries fewer scenarios than the old one did is given
+up. Every round is counted, so that the yield before and after can be told.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from envscaler.drafting import PARTS
+from envscaler.model.request import Model
+from envscaler.parallel import run_all, several
+from envscaler.repair import mend_skeletons
+from envscaler.scenarios import build_samples
+from envscaler.schema import Failure, Finding, Json, Origin, Scenario, Skeleton
+from envscaler.store import Records
+from envscaler.world.certificate import certify
+
+ROUND = 1_000
+"""Samples of a skeleton that a round may ask for; those of the next round are numbered from the next thousand."""
+
+
+@dataclass
+class Completed:
+    """What there is in the end; see `complete_scenarios`."""
+
+    skeletons: Records[Skeleton]
+    """The worlds, mended ones in the place of those they were made from."""
+    scenarios: Records[Scenario]
+    """Their scenarios, with the failures of what is missing still."""
+    rounds: list[dict[str, Json]] = field(default_factory=list)
+    """What each round did."""
+
+    def count(self, n: int, doubtful: int, mended: int) -> None:
+        """Write down what there is after a round."""
+        wanted, certified = n * len(self.skeletons), len(self.scenarios)
+        figures = {"wanted": wanted, "certified": certified, "yield": certified / wanted if wanted else 0.0}
+        tools = {"tools in doubt": doubtful, "tools mended": mended}
+        self.rounds.append({"round": len(self.rounds), **figures, **tools})
+
+    def frame(self) -> pd.DataFrame:
+        """One row a round: scenarios wanted and certified, tools in doubt and mended."""
+        return pd.DataFrame(self.rounds)
+
+
+def complete_scenarios(
+    skeletons: Iterable[Skeleton],
+    scenarios: Records[Scenario],
+    model: Model,
+    *,
+    n: int = 10,
+    rounds: int = 3,
+    seed: int = 0,
+    progress: bool = True,
+) -> Completed:
+    """Mend the tools that scenarios speak against, and write the scenarios that are missing.
+
+    Args:
+        skeletons: the worlds.
+        scenarios: what `build_scenarios` made of them, with its failures.
+        model: author of tools and scenarios.
+        n: scenarios wanted of each skeleton.
+        rounds: how often at most; it ends as soon as nothing is missing and no tool is in doubt.
+        seed: as in `build_scenarios`.
+        progress: whether to show a bar.
+    """
+    done = Completed(Records(several(skeletons)), Records(scenarios, scenarios.failures))
+    done.count(n, 0, 0)
+    for number in range(1, rounds + 1):
+        short = {one.id for one in done.skeletons if n > sum(s.skeleton_id == one.id for s in done.scenarios)}
+        # A tool whose scenarios were had all the same is taken to its author once; it may well be right.
+        against = [f for f in findings_against(done.scenarios) if number == 1 or f.parent_id in short]
+        if not short and not against:
+            break
+        known = {one.id for one in done.skeletons}
+        mended = mend_skeletons(done.skeletons, against, model, seed=seed + number)
+        _go_on(done, mended, model, n, seed, number, progress)
+        tools = {(failure.parent_id, finding.where) for failure in against for finding in failure.findings}
+        new = [one for one in done.skeletons if one.id not in known]
+        done.count(n, len(tools), sum(len(one.extra["mended"]["tools"]) for one in new))
+    return done
+
+
+def findings_against(scenarios: Records[Scenario]) -> list[Failure]:
+    """The failures with findings, and a row for each scenario that put a tool in doubt before it was had."""
+    doubted = []
+    for scenario in scenarios:
+        doubts = scenario.origin.settings.get("doubts", []) if scenario.origin else []
+        if doubts:
+            findings = [Finding.model_validate(doubt) for doubt in doubts]
+            message = f"Scenario {scenario.id} was had with another task only."
+            doubted.append(
+                Failure(
+                    stage="scenarios",
+                    parent_id=scenario.skeleton_id,
+                    error="Doubt",
+                    message=message,
+                    findings=findings,
+                )
+            )
+    return [*(failure for failure in scenarios.failures if failure.findings), *doubted]
+
+
+def _go_on(
+    done: Completed, mended: Sequence[Skeleton], model: Model, n: int, seed: int, number: int, progress: bool
+) -> None:
+    """Certify anew, write what is missing, and keep of each world the version that carries more scenarios."""
+    before: dict[str, list[Scenario]] = {one.id: [] for one in done.skeletons}
+    for scenario in done.scenarios:
+        before.setdefault(scenario.skeleton_id, []).append(scenario)
+    new_of = {old.id: new for old, new in zip(done.skeletons, mended, strict=True)}
+    carried = _carried(before, new_of, seed, model.workers, progress)
+    jobs = [
+        (new_of[key], number * ROUND + place)
+        for key in before
+        if key in new_of
+        for place in range(n - len(carried[key]))
+    ]
+    taken = {new_of[key].id: [s.task for s in carried[key]] for key in carried if key in new_of}
+    made = build_samples(
+        jobs, model, again_from=number * ROUND + n, seed=seed, taken=taken, progress=progress
+    )
+    _settle(done, new_of, before, carried, made)
+
+
+def _carried(
+    before: dict[str, list[Scenario]], new_of: dict[str, Skeleton], seed: int, workers: int, progress: bool
+) -> dict[str, list[Scenario]]:
+    """The scenarios that are valid in the version of their world that there is now."""
+    changed = [s for key, mine in before.items() if key in new_of and new_of[key].id != key for s in mine]
+
+    def again(scenario: Scenario) -> list[Scenario]:
+        skeleton = new_of[scenario.skeleton_id]
+        moved = scenario.replace(skeleton_id=skeleton.id, certificate=None, origin=_settled(scenario.origin))
+        certificate = certify(skeleton, moved, seed=seed)
+        return [moved.replace(certificate=certificate)] if certificate.valid else []
+
+    moved = run_all(again, changed, stage="certify again", workers=workers, progress=progress)
+    carried = {
+        key: list(mine) if key not in new_of or new_of[key].id == key else [] for key, mine in before.items()
+    }
+    old_of = {new.id: key for key, new in new_of.items()}
+    for scenario in moved:
+        carried[old_of[scenario.skeleton_id]].append(scenario)
+    return carried
+
+
+def _settled(origin: Origin | None) -> Origin | None:
+    """The origin without the doubts: the tools have been to their author since."""
+    settings = {name: value for name, value in origin.settings.items() if name != "doubts"} if origin else {}
+    return origin and origin.model_copy(update={"settings": settings})
+
+
+def _settle(
+    done: Completed,
+    new_of: dict[str, Skeleton],
+    before: dict[str, list[Scenario]],
+    carried: dict[str, list[Scenario]],
+    made: Records[Scenario],
+) -> None:
+    """Put the better version of each world, and its scenarios, in the place of the other."""
+    added = Counter(scenario.skeleton_id for scenario in made)
+    skeletons: list[Skeleton] = []
+    scenarios: list[Scenario] = []
+    failures: list[Failure] = []
+    for old in done.skeletons:
+        new = new_of[old.id]
+        better = new.id == old.id or len(carried[old.id]) + added[new.id] >= len(before[old.id])
+        skeletons.append(new if better else old)
+        if better:
+            scenarios += [*carried[old.id], *(s for s in made if s.skeleton_id == new.id)]
+            failures += [f for f in made.failures if f.parent_id == new.id]
+        else:
+            scenarios += before[old.id]
+            failures += [f for f in done.scenarios.failures if f.parent_id == old.id]
+    done.skeletons, done.scenarios = Records(skeletons, done.skeletons.failures), Records(scenarios, failures)
+
+
+# What the numbers say
+
+
+def yield_table(scenarios: Records[Scenario]) -> pd.DataFrame:
+    """How many scenarios needed how many revisions: one row a number, and one for those that were refused."""
+    counts = Counter(len(revisions_of(scenario)) for scenario in scenarios)
+    rows = [{"revisions": str(number), "scenarios": counts[number]} for number in sorted(counts)]
+    rows.append({"revisions": "refused", "scenarios": len(scenarios.failures)})
+    table = pd.DataFrame(rows, columns=["revisions", "scenarios"])
+    total = max(1, int(table["scenarios"].sum()))
+    # Refused ones are in no yield, whatever number of revisions is allowed.
+    running = table["scenarios"].where(table["revisions"] != "refused", 0).cumsum()
+    return table.assign(**{"yield so far": running / total})
+
+
+def revision_table(scenarios: Records[Scenario]) -> pd.DataFrame:
+    """How often each part was asked for again, in scenarios that were certified and in those that were refused."""
+    made = Counter(row["part"] for scenario in scenarios for row in revisions_of(scenario))
+    lost = Counter(row["part"] for failure in scenarios.failures for row in revisions_of(failure))
+    rows = [{"part": part, "certified": made[part], "refused": lost[part]} for part in PARTS]
+    return pd.DataFrame(rows)
+
+
+def revisions_of(made: Scenario | Failure) -> list[dict[str, Json]]:
+    """Which parts were asked for again, and what their authors were told, in order."""
+    return list(made.origin.settings.get("revisions", [])) if made.origin else []
