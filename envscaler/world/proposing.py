@@ -35,7 +35,13 @@ Costed = tuple[float, Json]
 def tokens(name: str) -> frozenset[str]:
     """The words of a name, in the singular and without those that say nothing."""
     words = re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
-    return frozenset(word.removesuffix("s") for word in words if word not in _DULL)
+    return frozenset(_singular(word) for word in words if word not in _DULL)
+
+
+def _singular(word: str) -> str:
+    return (
+        f"{word[:-3]}y" if word.endswith("ies") else word if word.endswith("ss") else word.removesuffix("s")
+    )
 
 
 def distance(argument: str, name: str) -> float | None:
@@ -115,7 +121,7 @@ class Proposer:
                 [(0.0, _HERE)] if n == which else self._choices(n, s, state, focus, needed=n in required)
                 for n, s in properties.items()
             ]
-            groups = [g for table in _tables_of(which, state) for g in _groups(state, table)]
+            groups = [g for table in _tables_of(which, state) for g in self._groups(state, table, focus)]
             for picked in cheapest(choices, most) if all(choices) else ():
                 given = dict(zip(properties, picked, strict=True))
                 for group in groups:
@@ -123,6 +129,25 @@ class Proposer:
                         Call(tool=tool.name, arguments=_settled({**given, which: key}, state))
                         for key in group
                     ]
+
+    def _groups(self, state: State, table: str, focus: int) -> list[list[str]]:
+        """Keys of a table that belong together: all, those the check's values fit, and those alike in one field,
+        their own or of the record that an id of theirs names."""
+        rows = {k: r for k, r in (records(state[table]) or {}).items() if isinstance(r, dict)}
+        wanted = [(name, value) for name, value in self.hints[focus].pairs if name in self._fields]
+        fitting = [
+            key
+            for key, row in rows.items()
+            if wanted and all(row[name] == value for name, value in wanted if name in row)
+        ]
+        by_value: dict[tuple[str, str], list[str]] = {}
+        for key, row in rows.items():
+            for name, value in [*row.items(), *_joined(state, row)]:
+                if isinstance(value, str | bool | int):
+                    by_value.setdefault((name, canonical(value)), []).append(key)
+        groups = [fitting, list(rows), *by_value.values()]
+        kept = {tuple(group): None for group in groups if 1 < len(group) <= MOST_OF_A_GROUP}
+        return [list(group) for group in kept][:MOST_GROUPS]
 
     def reads(self, skeleton: Skeleton, state: State, most: int) -> Iterator[Call]:
         """Calls of the tools that only read, with arguments out of the state."""
@@ -340,21 +365,6 @@ def _keys(state: State) -> Iterator[tuple[str, str]]:
 def _tables_of(name: str, state: State) -> list[str]:
     """Tables that an id may mean."""
     return [table for table, _ in _tables(state) if tokens(name) & tokens(table)]
-
-
-def _groups(state: State, table: str) -> list[list[str]]:
-    """Keys of a table that belong together: all of them, and those with one value in a field, a joined one too."""
-    found: dict[tuple[str, ...], None] = {}
-    rows = {k: r for k, r in (records(state[table]) or {}).items() if isinstance(r, dict)}
-    by_value: dict[tuple[str, str], list[str]] = {}
-    for key, row in rows.items():
-        for name, value in [*row.items(), *_joined(state, row)]:
-            if isinstance(value, str | bool | int):
-                by_value.setdefault((name, canonical(value)), []).append(key)
-    for group in [list(rows), *by_value.values()]:
-        if 1 < len(group) <= MOST_OF_A_GROUP:
-            found.setdefault(tuple(group))
-    return [list(group) for group in found][:MOST_GROUPS]
 
 
 def _joined(state: State, row: dict[str, Json]) -> Iterator[tuple[str, Json]]:
