@@ -205,7 +205,7 @@ class _Trials:
         seen = {alike.mark(branches.final): "the witness"}
         shape = Shape(self._initial)
         for mutant in call_mutants(self._skeleton, branches.witness, branches.played, shape, seed=self._seed):
-            branch = branches.go_on(mutant.place, mutant.calls)
+            branch = branches.go_on(mutant.place, mutant.calls, astray=mutant.wrong)
             if branch is None:
                 continue
             name, mark = f"{mutant.kind}: {mutant.what}", alike.mark(branch.final)

@@ -5,6 +5,8 @@ answered with None and why; one that hangs ends the worker, and is found by runn
 values apart. What is asked and what an answer means is `check`'s business.
 """
 
+import marshal
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -103,18 +105,40 @@ class Jury:
         return self._worker
 
     def _hand_over(self, worker: Worker) -> None:
-        """Send the values, so many at a time as a message may hold."""
-        waiting: dict[str, Json] = {}
-        size = 0
-        for name, value in self._values.items():
-            written = msgspec.json.encode(value)
-            if waiting and size + len(written) > LARGEST:
-                _must(worker.ask("hold", timeout=30.0, values=waiting))
-                waiting, size = {}, 0
-            waiting[name] = msgspec.Raw(written)
-            size += len(written)
-        if waiting:
-            _must(worker.ask("hold", timeout=30.0, values=waiting))
+        """Send the values, so many at a time as a message may hold; of states alike the differences only."""
+        for message in _messages(self._values):
+            _must(worker.ask("hold", timeout=30.0, **message))
+
+
+def _messages(values: dict[str, Json]) -> Iterator[dict[str, Any]]:
+    """The values whole, or as what differs from the first of them."""
+    like = next((name for name, value in values.items() if isinstance(value, dict)), "")
+    message: dict[str, Any] = {"values": {}, "changes": {}}
+    size = 0
+    for name, value in values.items():
+        change = None if name == like else _differences(values.get(like), value)
+        written = msgspec.json.encode(value if change is None else {"like": like, **change})
+        if size and size + len(written) > LARGEST:
+            yield message
+            message, size = {"values": {}, "changes": {}}, 0
+        message["values" if change is None else "changes"][name] = msgspec.Raw(written)
+        size += len(written)
+    if size:
+        yield message
+
+
+def _differences(base: Json, value: Json) -> dict[str, Any] | None:
+    """The tables in which a state differs from another one; None where they are no states, or share little."""
+    if not isinstance(base, dict) or not isinstance(value, dict):
+        return None
+    other = {k: v for k, v in value.items() if k not in base or not (v is base[k] or _identical(v, base[k]))}
+    if len(other) == len(value):
+        return None
+    return {"set": other, "gone": [name for name in base if name not in value]}
+
+
+def _identical(one: Json, other: Json) -> bool:
+    return marshal.dumps(one, 2) == marshal.dumps(other, 2)
 
 
 def _must(answer: dict[str, Any]) -> dict[str, Any]:

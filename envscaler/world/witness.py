@@ -14,7 +14,7 @@ from typing import Any
 from envscaler.error import EnvironmentLost, ParameterError
 from envscaler.record import FROM, map_references
 from envscaler.schema import Call, Json
-from envscaler.world.change import Diff, State, copied
+from envscaler.world.change import Diff, State, copied, diff, same
 from envscaler.world.environment import Environment, Snapshot
 
 MOST_LOST = 2
@@ -168,17 +168,33 @@ class Branches:
         self.environment.restore(self.moments[place])
         return self.environment
 
-    def go_on(self, place: int, calls: Sequence[Call]) -> Branch | None:
+    def go_on(self, place: int, calls: Sequence[Call], *, astray: bool = False) -> Branch | None:
         """Play other calls than the witness has from `place` on; None where the environment was lost.
 
         After it was lost a few times nothing is tried any more: each time costs several time-outs.
+
+        Args:
+            place: the first call that differs.
+            calls: what is called from there on; references count from the witness's beginning.
+            astray: whether the first of them is a wrong one, and nothing is to be played if it goes no other way:
+                if it is refused, which is as if it were left out, or does what the right one does.
         """
         if self.lost >= MOST_LOST:
             return None
         try:
-            environment = self.go_to(place)
-            played = play(environment, calls, self.played.replies[:place])
-            return Branch(played.replies, played.refused, environment.view)
+            environment, known = self.go_to(place), self.played.replies[:place]
+            first = play(environment, calls[:1], known)
+            if astray and (first.refused is not None or self._as_it_went(place, first, environment.view)):
+                return None
+            played = play(environment, calls[1:], first.replies)
+            refused = played.refused if first.refused is None else first.refused
+            return Branch(played.replies, refused, environment.view)
         except EnvironmentLost:
             self.lost += 1
             return None
+
+    def _as_it_went(self, place: int, first: Played, state: State) -> bool:
+        """Whether another call did what the witness's call of that place does."""
+        return same(first.replies[place], self.played.replies[place]) and not diff(
+            self.states[place + 1], state
+        )

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from envscaler.record import references
 from envscaler.schema import Call, Json, Skeleton
 from envscaler.world.change import copied
 from envscaler.world.mutants.states import in_turn, near, short
@@ -39,6 +40,8 @@ class CallMutant:
     """Up to here it is the witness."""
     calls: list[Call]
     """What is called from there on; references count as in the whole."""
+    wrong: bool = False
+    """Whether the first of these is made wrong, so that if it is refused it might as well be left out."""
 
 
 def dropped(witness: Sequence[Call], place: int) -> CallMutant:
@@ -80,7 +83,8 @@ def call_mutants(
     for place in writes:
         yield doubled(witness, place)
     maker = _Maker(skeleton, witness, played, shape, random.Random(f"calls {seed}"))
-    reads = [place for place in range(len(witness)) if place not in writes]
+    used = {way[0] for call in witness for way in references(call.arguments) if isinstance(way, list) and way}
+    reads = [place for place in range(len(witness)) if place not in writes and place in used]
     yield from maker.wrong(writes, most)
     yield from maker.wrong(reads, most // 2)
 
@@ -119,7 +123,7 @@ class _Maker:
             shown = "left out" if wrong is _LEFT_OUT else f"{short(value)} → {short(wrong)}"
             what = f"{named(self._witness, place)}.{'.'.join(map(str, way))}: {shown}"
             calls = [self._with(place, way, wrong), *self._witness[place + 1 :]]
-            yield CallMutant(kind, what, place, calls)
+            yield CallMutant(kind, what, place, calls, wrong=True)
 
     def _with(self, place: int, way: Path, wrong: Json) -> Call:
         call, made = self._witness[place], self._played.calls[place]

@@ -39,6 +39,8 @@ LIMIT = 8 * 2**20
 FILE = "<environment>"
 """The file name that generated code sees."""
 _loads = json.loads
+_NAMES = {name: value for name, value in vars(builtins).items() if name not in HIDDEN}
+"""The builtins that generated code sees."""
 
 
 # Frames
@@ -81,8 +83,7 @@ class Space:
     def __init__(self, position: Position) -> None:
         self._position = position
         self._modules: dict[str, ModuleType] = {}
-        names = {k: v for k, v in vars(builtins).items() if k not in HIDDEN}
-        names.update(__import__=self._import, print=lambda *args, **kwargs: None)
+        names = dict(_NAMES, __import__=self._import, print=lambda *args, **kwargs: None)
         self.globals: dict[str, Any] = {"__builtins__": names, "__name__": "environment"}
 
     def _import(
@@ -301,10 +302,10 @@ class Held:
     """A value that run after run gets fresh: copied anew only when the last run left a trace on it."""
 
     def __init__(self, value: Any) -> None:
-        self._bytes = pack(value)
         self._value = value
         del value
         self._quick = quick(self._value)
+        self._bytes = self._quick or pack(self._value)
 
     def fresh(self) -> Any:
         """The value, as it was."""
