@@ -30,6 +30,11 @@ CHECKS: Mapping[str, Words] = {
         "An emoji was written as two escapes, which Python does not put together: the text equals nothing that comes "
         "out of JSON, so the check cannot hold.",
     ),
+    "contradiction": (
+        "Checks that contradict each other",
+        "Two checks want different values in one field of one record. Mostly the task goes through several steps and "
+        "a check asks for one on the way, which the final state no longer shows.",
+    ),
     "blind": ("Checks that never look at the state", "Their answer is the same whatever the agent does."),
     "no-source": ("Checks that cannot be read", "Their code does not parse or has no function."),
     "missing-table": (

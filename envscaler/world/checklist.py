@@ -53,7 +53,7 @@ def find_faults(
             message = f"“{check.item}” held in none of {states:,} different states tried."
             faults.append(_finding("never-true", "warning", check, message, states=states))
         found += faults
-    return found
+    return [*found, *_contradictions(checks, initial)]
 
 
 def _finding(kind: str, severity: Severity, check: Check, message: str, **evidence: Json) -> Finding:
@@ -128,6 +128,36 @@ def _halves(function: ast.FunctionDef) -> list[str]:
     """Texts with one half of a surrogate pair: an emoji written as two escapes, which Python keeps apart."""
     texts = [node.value for node in ast.walk(function) if isinstance(node, ast.Constant)]
     return [ascii(t) for t in texts if isinstance(t, str) and any(0xD800 <= ord(c) <= 0xDFFF for c in t)]
+
+
+def _contradictions(checks: Sequence[Check], initial: State) -> Iterator[Finding]:
+    """Checks that want different values in one field of one record, which no state has at once.
+
+    Only checks that look up one record and go through no others are taken at their word.
+    """
+    wanted: dict[tuple[str, str, str], tuple[Check, Json]] = {}
+    for check in checks:
+        hints = hints_of(check)
+        fields = [name for name, _ in hints.pairs]
+        row = _record(initial, hints.keys)
+        if row is None or len(hints.states) != 1 or " for " in check.source:
+            continue
+        for name, value in hints.pairs:
+            if fields.count(name) > 1 or name not in row:
+                continue  # one of several values will do
+            first, other = wanted.setdefault((*hints.keys[0], name), (check, value))
+            if other != value:
+                record = "/".join(hints.keys[0])
+                wants = f"wants {value!r:.60} in {name} of {record}, where “{first.item}” wants {other!r:.60}"
+                message = f"“{check.item}” {wants}; both cannot hold at the end."
+                yield _finding("contradiction", "warning", check, message, against=first.source)
+
+
+def _record(initial: State, keys: Sequence[tuple[str, str]]) -> dict[str, Json] | None:
+    """The one record that a check looks up, where it is there from the beginning."""
+    table = initial.get(keys[0][0]) if len(keys) == 1 else None
+    row = table.get(keys[0][1]) if isinstance(table, dict) else None
+    return row if isinstance(row, dict) else None
 
 
 class _Known:
