@@ -20,6 +20,7 @@ from envscaler.release.episodes import Form as Form
 from envscaler.release.episodes import recorded_calls as recorded_calls
 from envscaler.release.episodes import recorded_reward as recorded_reward
 from envscaler.release.exact import RowError, Shape, record_of, row_of
+from envscaler.release.foreign import bystanders_source as bystanders_source
 from envscaler.release.hub import local
 from envscaler.release.rows import Kind, files_of, read_rows
 from envscaler.release.shapes import Guards as Guards

@@ -122,7 +122,7 @@ def _step(number: int, action: Json, observation: Json, message: Row) -> Step:
 def _told_steps(messages: Sequence[Row]) -> Iterator[Step]:
     """A step for each message of the assistant, with what came back up to the next one."""
     places = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
-    for place, after in zip(places, [*places[1:], len(messages)], strict=True):
+    for place, after in zip(places, [*places, len(messages)][1:], strict=True):
         calls, content = _calls_in(messages[place]), messages[place].get("content")
         entries = [
             {"id": f"call_{place}_{n}", "type": "function", "function": {"name": name, "arguments": text}}
@@ -254,15 +254,20 @@ def _actions(step: Step) -> Iterator[tuple[Row, Row]]:
             {"name": TALK, "arguments": {"content": step.action.get("content")}},
             {"type": "user", "content": words},
         )
-    replies = step.observation if isinstance(step.observation, list) else []
+    replies = _replies(step.observation)
     for place, call in enumerate(calls):
         name, text = call["function"]["name"], call["function"]["arguments"]
         try:
             arguments = json.loads(text)
         except (ValueError, RecursionError):
             arguments = text
-        seen = {"type": "tool", "content": replies[place].get("content")} if place < len(replies) else None
-        yield {"name": name, "arguments": arguments}, seen or {"type": "user", "content": step.observation}
+        tool = {"type": "tool", "content": replies[place]} if place < len(replies) else None
+        yield {"name": name, "arguments": arguments}, tool or {"type": "user", "content": step.observation}
+
+
+def _replies(observation: Json) -> list[Json]:
+    entries = observation if isinstance(observation, list) else []
+    return [entry.get("content") for entry in entries if isinstance(entry, dict)]
 
 
 def _training_row(row: Row) -> Row:

@@ -27,8 +27,8 @@ R = TypeVar("R", Skeleton, Scenario, Rollout)
 Row = dict[str, Any]
 OWN = "envscaler"
 """The field of a row that holds what only our records have."""
-MARKS = "published"
-"""The entry of `extra` that says how a row was written, beyond its fields."""
+_MARKS = OWN
+"""The entry of `extra` that says how a row was written, beyond its fields; no row has a field of that name left."""
 _ABSENT: Any = object()
 """Stands for a field that a row does not have."""
 _FORMS: dict[str, Callable[[Json], str]] = {
@@ -99,26 +99,38 @@ def record_of(row: Row, shape: Shape[R]) -> R:
     if absent := [name for name in again if name not in row]:
         marks["absent"] = absent
     name = {} if bare.extra.get(shape.name) == bare.id else bare.extra
-    extra = {**name, **kept, **({MARKS: marks} if marks else {})}
+    extra = {**name, **kept, **({_MARKS: marks} if marks else {})}
     return bare.model_copy(update={"extra": extra})
+
+
+def _marks_in(extra: dict[str, Json]) -> tuple[list[str], dict[str, str]]:
+    """Fields that the row did not have, and how others were written as text; an `extra` may hold anything."""
+    found = extra.get(_MARKS)
+    marks = found if isinstance(found, dict) else {}
+    absent, text = marks.get("absent"), marks.get("text")
+    return (
+        [name for name in absent if isinstance(name, str)] if isinstance(absent, list) else [],
+        {k: v for k, v in text.items() if isinstance(v, str)} if isinstance(text, dict) else {},
+    )
 
 
 def row_of(record: R, shape: Shape[R]) -> Row:
     """The row of a record: reading it back gives an equal record."""
     row, content = shape.write(record), _content(record)
-    marks: Row = record.extra.get(MARKS, {})
+    absent, texts = _marks_in(record.extra)
     base = _said(row, shape)
-    given: list[tuple[str, Any]] = [(k, v) for k, v in record.extra.items() if k not in (MARKS, shape.name)]
-    for name, value in [*given, *((name, _ABSENT) for name in marks.get("absent", []))]:
+    given: list[tuple[str, Any]] = [(k, v) for k, v in record.extra.items() if k != OWN]
+    for name, value in given + [(name, _ABSENT) for name in absent]:
         changed = {k: v for k, v in {**row, name: value}.items() if v is not _ABSENT}
         if name not in row:
             row = changed
-        elif name not in shape.made and (said := _as_good(changed, shape, base, content)):
-            row, base = changed, said
-    own = {k: v for k, v in content.items() if not same(v, base.get(k))}
+        elif name not in shape.made and (meant := _as_good(changed, shape, base, content)):
+            row, base = changed, meant
+    said = _said(row, shape)
+    own = {k: v for k, v in content.items() if not same(v, said.get(k))}
     if own:
         row[OWN] = own
-    row = _with_text(row, {**dict.fromkeys(shape.as_text, "json"), **marks.get("text", {})})
+    row = _with_text(row, {**dict.fromkeys(shape.as_text, "json"), **texts})
     # What a form leaves out is no less a part of the record, and a reader does not know which form it was.
     if shape.another or record_of(row, shape).extra != record.extra:
         row[OWN] = {**own, "extra": record.extra}

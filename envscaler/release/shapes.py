@@ -26,12 +26,18 @@ _WRITES = {"query": False, "state_change": True}
 
 def env_id(skeleton: Skeleton) -> str:
     """The name that an environment has in published data."""
-    return str(skeleton.extra.get("env_id", skeleton.id))
+    name = skeleton.extra.get("env_id")
+    return name if isinstance(name, str) else skeleton.id
 
 
 def task_id(scenario: Scenario) -> str:
     """The name that a scenario has in published data."""
-    return str(scenario.extra.get("task_id", scenario.id))
+    name = scenario.extra.get("task_id")
+    return name if isinstance(name, str) else scenario.id
+
+
+def _name(row: Row, field: str) -> Row:
+    return {field: row[field]} if isinstance(row.get(field), str) else {}
 
 
 # Environments
@@ -47,8 +53,8 @@ def environments() -> Shape[Skeleton]:
 
 def _read_environment(row: Row) -> dict[str, Any]:
     source, class_name = text_in(row, "env_class_code"), text_in(row, "env_class_name", "")
-    kinds = {o.get("operation_name"): o.get("operation_type") for o in _rows_in(row, "operation_list")}
-    mutates = {str(name): _WRITES[kind] for name, kind in kinds.items() if kind in _WRITES}
+    said = [(o.get("operation_name"), str(o.get("operation_type"))) for o in _rows_in(row, "operation_list")]
+    mutates = {name: _WRITES[kind] for name, kind in said if isinstance(name, str) and kind in _WRITES}
     try:
         ours = {tool.name: tool for tool in read_tools(source, class_name or None, mutates)}
         class_name = class_name or parse_class(source).class_name
@@ -64,7 +70,7 @@ def _read_environment(row: Row) -> dict[str, Any]:
         "state": [_entity(entity) for entity in _rows_in(row, "state_space_definition")],
         "rules": [{"text": str(rule)} for rule in listed(row, "constraints_rules")],
         "tools": tools if "tools" in row else list(ours.values()),
-        "extra": {"env_id": row["env_id"]} if "env_id" in row else {},
+        "extra": _name(row, "env_id"),
     }
 
 
@@ -174,7 +180,7 @@ def _read_scenario(row: Row, skeletons: dict[str, Skeleton]) -> dict[str, Any]:
         "initial_state": state,
         "task": text_in(row, "task"),
         "checks": [_check(check) for check in _rows_in(row, "checklist_with_func")],
-        "extra": {"task_id": row["task_id"]} if "task_id" in row else {},
+        "extra": _name(row, "task_id"),
     }
 
 
