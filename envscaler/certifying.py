@@ -283,6 +283,7 @@ def _of_scenarios(rows: Sequence[ScenarioReport]) -> dict[str, Any]:
         "paid_for_garbage": sum((paid_for(row, "garbage") or 0) > 0 for row in rows),
         "checks_that_cannot_hold": sum(len(cannot_hold(row)) for row in rows),
         "scenarios_that_cannot_be_solved": sum(bool(cannot_hold(row)) for row in rows),
+        "scenarios_with_contradictions": sum(_any(row, {"contradiction"}) for row in rows),
         "broken_checks": _checks(rows, BROKEN),
         "checks_that_read_initial_state": _checks(rows, {"reads-initial-state"}),
         "scenarios_with_helpers": sum(_any(row, {"helpers"}) for row in rows),
@@ -355,6 +356,10 @@ def table(certified: Certified) -> list[tuple[str, str]]:
         (
             "… with a check that cannot hold",
             f"{t['scenarios_that_cannot_be_solved']:,} of {t['scenarios']:,}",
+        ),
+        (
+            "… with checks that contradict each other",
+            f"{t['scenarios_with_contradictions']:,} of {t['scenarios']:,}",
         ),
         ("checks that hold before anything is done", f"{t['vacuous_checks']:,} of {t['checks']:,}"),
         ("checks that cannot hold", f"{t['checks_that_cannot_hold']:,} of {t['checks']:,}"),

@@ -6,31 +6,35 @@ and makes the certificate. Many at once, resumed and summed up, are `certifying`
 """
 
 import ast
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from envscaler.error import EnvironmentLost, SourceError
 from envscaler.examined import EnvironmentReport, Paid, ScenarioReport, Searched
 from envscaler.schema import Call, Finding, Json, Outcome, Scenario, Skeleton
 from envscaler.search import Search, search_witness
-from envscaler.world.arguments import ArgumentsOf
 from envscaler.world.certificate import certify, garbage, wiped
 from envscaler.world.change import State
 from envscaler.world.check import BYSTANDERS, grade_all, reward
 from envscaler.world.checklist import find_faults
 from envscaler.world.environment import Environment
+from envscaler.world.exploring import Explorer
 from envscaler.world.fitting import misfits
 from envscaler.world.providers import MOST_DESCRIPTION, PROVIDERS, described, lint_schemas, refusals
 from envscaler.world.referee import check_environment
 from envscaler.world.sandbox import WorkerLost
 from envscaler.world.tree import parse_tree
-from envscaler.world.trying import Values, calls
 from envscaler.world.witness import succeeded
 
 IDLE = ("nothing", "wiped", "garbage")
 """States that nobody brought about: as at reset, every table emptied, every value replaced."""
-_ROUNDS = 4
+SURVEYED = 20
+"""Calls of each tool in a survey."""
+_LOOKED_INTO = 4
+_ENOUGH = 5
+"""Refused calls of a tool that are worth a word."""
 _CHANCES = {
     "uuid": ("uuid1", "uuid4"),
     "datetime": ("now", "utcnow", "today"),
@@ -72,7 +76,8 @@ def examine_environment(
     refused = refusals(skeleton.tools)
     told = [described(tool) for tool in skeleton.tools]
     by: dict[str, int] = {p: len({r.tool for r in refused if p in r.by}) for p in PROVIDERS}
-    survey = _surveyed(skeleton, state, chosen.seed)
+    # In the empty state of a class most calls are refused, and that says nothing of its tools.
+    seen = survey(skeleton, state, seed=chosen.seed) if state else Survey()
     return EnvironmentReport(
         skeleton_id=skeleton.id,
         name=name or skeleton.id,
@@ -84,10 +89,10 @@ def examine_environment(
         refused={**by, "any": len({r.tool for r in refused})},
         long_descriptions=sum(len(tool.description) > MOST_DESCRIPTION for tool in skeleton.tools),
         chances=chances(skeleton.source),
-        findings=[*found, *lint_schemas(skeleton.tools), *survey.findings(state is not None)],
-        replies=survey.replies,
-        aliased=survey.aliased,
-        never_succeeded=survey.never,
+        findings=[*found, *lint_schemas(skeleton.tools), *seen.findings()],
+        replies=seen.replies,
+        aliased=seen.aliased,
+        never_succeeded=dict(seen.never),
     )
 
 
@@ -113,50 +118,66 @@ def chances(source: str) -> list[str]:
     return sorted(found)
 
 
-@dataclass
-class _Survey:
+@dataclass(frozen=True)
+class Survey:
     """Calls with arguments that fit, watched one by one: who succeeds, and who hands out live parts."""
 
     replies: int = 0
+    """Replies of calls that succeeded and were looked into."""
     aliased: int = 0
-    never: dict[str, int] | None = None
+    """Those that hand out live parts of the state."""
+    never: Mapping[str, int] = field(default_factory=dict)
+    """Tools no call of which succeeded, with the number of calls."""
 
-    def findings(self, has_state: bool) -> list[Finding]:
+    def findings(self) -> list[Finding]:
+        """Tools that refused every call; a note, for arguments out of a hat prove little."""
         return [
             Finding(
                 kind="never-succeeds",
                 severity="note",
                 where=tool,
-                message=f"{tool} refused each of {number} calls with arguments that its schema admits"
-                f"{'' if has_state else ', in the empty state of the class'}.",
+                message=f"{tool} refused each of {number} calls with arguments that its schema admits.",
                 evidence={"calls": number},
             )
-            for tool, number in (self.never or {}).items()
+            for tool, number in self.never.items()
         ]
 
 
-def _surveyed(skeleton: Skeleton, state: State | None, seed: int) -> Any:
-    """The survey; empty where the class cannot be loaded, which the referee says."""
-    made = _Survey(never={})
-    tried: dict[str, list[int]] = {}
+def survey(skeleton: Skeleton, state: State, *, seed: int = 0, calls: int = SURVEYED) -> Survey:
+    """Make calls in one environment; nothing where the class cannot be loaded, which the referee says.
+
+    Args:
+        skeleton: the class and its tools.
+        state: the state to play in.
+        seed: of the calls.
+        calls: how many of each tool, on average.
+    """
     try:
         with Environment(skeleton, state, seed=seed) as environment:
             environment.reset()
-            readers = {tool.name: ArgumentsOf(tool) for tool in skeleton.tools}
-            for call in calls(skeleton, Values(environment.state), seed, _ROUNDS):
-                given, wrong = readers[call.tool].read(call.arguments)
-                count = tried.setdefault(call.tool, [0, 0])
-                count[0] += 1
-                reply = None if wrong else environment.attempt(call.tool, call.arguments)[0]
-                if wrong or environment.faults or not succeeded(reply):
-                    continue
-                count[1] += 1
-                made.replies += 1
-                made.aliased += bool(environment._live.observe(call.tool, given).get("aliases"))
+            explorer = Explorer(skeleton, environment, seed, calls * len(skeleton.tools))
+            explorer.explore()
+            done = {
+                tool.name: [s.call for s in explorer.seen if s.done and s.call.tool == tool.name]
+                for tool in skeleton.tools
+            }
+            tried = Counter(seen.call.tool for seen in explorer.seen)
+            replies = [
+                _looked_into(environment, call) for some in done.values() for call in some[:_LOOKED_INTO]
+            ]
     except (SourceError, EnvironmentLost, WorkerLost):
-        return _Survey(never={})
-    made.never = {tool: number for tool, (number, done) in tried.items() if not done}
-    return made
+        return Survey()
+    never = {tool: tried[tool] for tool, some in done.items() if not some and tried[tool] >= _ENOUGH}
+    answers = [aliased for aliased in replies if aliased is not None]
+    return Survey(len(answers), sum(answers), never)
+
+
+def _looked_into(environment: Environment, call: Call) -> bool | None:
+    """Whether the reply of a call hands out live parts; None where the call does not succeed here and now."""
+    reply, _, _ = environment.attempt(call.tool, call.arguments)
+    if environment.faults or not succeeded(reply):
+        return None
+    return bool(environment._live.observe(call.tool, call.arguments).get("aliases"))
 
 
 # Scenarios
