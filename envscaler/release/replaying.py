@@ -1,4 +1,4 @@
-"""Recorded episodes re-executed: the calls of each in our sandbox, and its reward by the published rule.
+"""Recorded episodes re-executed: the calls of each in our sandbox, and its reward by the rule it was paid by.
 
     trajectories + environments + scenarios → `replay_all` → a `Replay` each → `replay_table`, `replay_summary`
 
@@ -113,9 +113,11 @@ def replay_episode(
             f"Expected the {missing} of the episode {rollout.scenario_id}, but it is not among those given. "
             f"Name the file that has it: --{missing}s FILE."
         )
-    again = replay(skeleton, scenario, recorded_calls(rollout), reward="paper")
+    # What has outcomes was graded by us, and our guards are none of the published rule.
+    rule = "default" if rollout.outcomes else "paper"
+    again = replay(skeleton, scenario, recorded_calls(rollout), reward=rule)
     # The published rule pays at the end only: nothing when an episode was cut off or a tool raised.
-    ended = rollout.ending in ("finished", "stopped")
+    ended = rollout.ending in ("finished", "stopped") or rule == "default"
     return Replayed(
         scenario_id=scenario.id,
         calls=again.calls,
