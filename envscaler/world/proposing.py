@@ -160,6 +160,9 @@ class Proposer:
     def _choices(self, name: str, schema: Any, state: State, focus: int, *, needed: bool) -> list[Costed]:
         kind = _kind(schema)
         found = [*self._hinted(name, kind, focus), *self._from_state(name, state, focus)]
+        if kind in ("integer", "number"):
+            # Keys are texts in JSON; what looks them up may well take numbers.
+            found += [(cost, int(key)) for cost, key in found if isinstance(key, str) and key.isdecimal()]
         if kind == "boolean":
             found += [(1.0, True), (1.1, False)]
         found += [(0.8, value) for value in _enum(schema)]
