@@ -106,8 +106,8 @@ def _of_part(schema: Any) -> Iterator[tuple[str, str, tuple[Provider, ...]]]:
         return
     kind = schema.get("type")
     kinds = kind if isinstance(kind, list) else [kind] if kind is not None else []
-    if unknown := [k for k in kinds if k not in _TYPES]:
-        yield "unknown-type", f"{unknown[0]!r} is no JSON type.", PROVIDERS
+    if unknown := [k for k in kinds if not isinstance(k, str) or k not in _TYPES]:
+        yield "unknown-type", f"{unknown[0]!r:.40} is no JSON type.", PROVIDERS
     if isinstance(kind, list):
         yield "type-list", f"A type is one word, got {kind}.", ("Gemini",)
     if not kinds and not {"anyOf", "$ref"} & schema.keys():
@@ -129,8 +129,10 @@ def _of_words(schema: dict[str, Json], kinds: list[Any]) -> Iterator[tuple[str, 
         if word in schema:
             yield "no-grammar", f"{word} cannot be enforced while decoding.", ("vLLM",)
     properties = _dict(schema.get("properties"))
-    if missing := [name for name in schema.get("required") or [] if name not in properties]:
-        yield "required-unknown", f"{missing[0]!r} is required and no property.", ("Gemini",)
+    required = schema.get("required")
+    needed = required if isinstance(required, list) else []
+    if missing := [name for name in needed if not isinstance(name, str) or name not in properties]:
+        yield "required-unknown", f"{missing[0]!r:.40} is required and no property.", ("Gemini",)
     if odd := [name for name in properties if not _PROPERTY.fullmatch(name)]:
         message = f"A property is letters, digits, _ . and -, at most 64 of them, not {odd[0]!r:.80}."
         yield "property-name", message, ("Anthropic",)
