@@ -22,6 +22,7 @@ from envscaler.error import ParameterError, StoreError
 from envscaler.release import episodes, exact, hub, rows, shapes
 from envscaler.schema import Call, Check, Rollout, Scenario, Skeleton, Step
 from envscaler.scripted import IdleAgent, RandomAgent, WitnessAgent
+from envscaler.store import write_records
 from envscaler.world.change import same
 from envscaler.world.check import grade
 from envscaler.world.check import reward as pay
@@ -760,6 +761,18 @@ def test_a_sample_is_a_folder_that_is_read_whole(tmp_path, village):
     ]  # fmt: skip
     skeletons = release.read_environments(tmp_path / "x")
     assert skeletons == [made] and release.read_scenarios(tmp_path / "x", skeletons) == [posed]
+
+
+def test_records_as_we_keep_them_are_read_too(tmp_path, village):
+    made, posed = village
+    played = rollouts_of(made, posed)
+    for name, records in (("a", [made]), ("b", [posed]), ("c", played)):
+        write_records(records, tmp_path / f"{name}.jsonl")
+    (tmp_path / "b.jsonl").open("a").write('{"skeleton_id": "x", "initial_state": 5, "task": "t"}\n')
+    assert release.read_environments(tmp_path) == [made]
+    assert release.read_trajectories(tmp_path) == played
+    scenarios = release.read_scenarios(tmp_path, [made])
+    assert scenarios == [posed] and "initial_state" in scenarios.failures[0].message
 
 
 def test_writing_what_cannot_be_written(tmp_path, village):

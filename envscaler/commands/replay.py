@@ -8,9 +8,12 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from envscaler.commands import Commands, Report
+from envscaler.error import StoreError
 
 MOST_ROWS = 40
 """With more episodes than this the table has a row an environment."""
@@ -36,8 +39,10 @@ def _replay(parsed: argparse.Namespace) -> Report:
     from envscaler.store import write_text
 
     beside = parsed.path if Path(parsed.path).is_dir() else str(Path(parsed.path).parent)
-    skeletons = release.read_environments(parsed.environments or beside)
-    scenarios = release.read_scenarios(parsed.scenarios or beside, skeletons)
+    with _hint("--environments", parsed.environments):
+        skeletons = release.read_environments(parsed.environments or beside)
+    with _hint("--scenarios", parsed.scenarios):
+        scenarios = release.read_scenarios(parsed.scenarios or beside, skeletons)
     replays = replaying.replay_all(
         release.iter_trajectories(parsed.path, skeletons, scenarios),
         skeletons,
@@ -55,3 +60,12 @@ def _replay(parsed: argparse.Namespace) -> Report:
         write_text(Path(parsed.out), "".join(lines))
     well = bool(replays) and not replays.failures and all(r.explained for r in replays)
     return replaying.replay_summary(replays), well
+
+
+@contextmanager
+def _hint(option: str, given: str) -> Iterator[None]:
+    """Says which option names the file, where it was looked for beside the trajectories."""
+    try:
+        yield
+    except StoreError as error:
+        raise error if given else StoreError(f"{error} Or give {option} PATH.") from error

@@ -3,10 +3,11 @@
 `read_…` gives `Records` whose failures name file and row; `iter_…` gives the same one at a time, for files larger than
 memory. A path is a file (JSON, JSON Lines, either gzipped, parquet), a folder, or the name of a data set on the Hugging
 Face hub. `write_…` gives the published form back: what was read is written as it came, and what only our records have
-stands in a field of its own that other tools pass over (see `exact`).
+stands in a field of its own that other tools pass over (see `exact`). Rows that are records of ours, as `store` writes
+them, are read for what they are.
 
 Nothing is executed, judged or mended here: `certify` says what is wrong with published data, `world.replay` plays an
-episode again. Files of our own records are `store`'s business.
+episode again.
 """
 
 import json
@@ -19,10 +20,10 @@ from envscaler.release import episodes, shapes
 from envscaler.release.episodes import Form as Form
 from envscaler.release.episodes import recorded_calls as recorded_calls
 from envscaler.release.episodes import recorded_reward as recorded_reward
-from envscaler.release.exact import RowError, Shape, record_of, row_of
+from envscaler.release.exact import RowError, Shape, made, record_of, row_of
 from envscaler.release.foreign import bystanders_source as bystanders_source
 from envscaler.release.hub import local
-from envscaler.release.rows import Kind, files_of, read_rows
+from envscaler.release.rows import Kind, files_of, is_ours, read_rows
 from envscaler.release.shapes import Guards as Guards
 from envscaler.release.shapes import env_id as env_id
 from envscaler.release.shapes import task_id as task_id
@@ -85,21 +86,19 @@ def read_trajectories(
 def iter_environments(path: Path | str) -> Iterator[Skeleton | Failure]:
     """`read_environments`, one at a time. An environment that is there twice is given once."""
     seen: dict[str, str] = {}
-    for place, made in _each("environments", path, shapes.environments()):
-        if isinstance(made, Skeleton):
-            name = env_id(made)
-            if seen.get(name) == made.id:
-                continue
-            if name in seen:
-                made = _failure(place, RowError(f"env_id: {name!r} is there twice; the first is kept."))
-            else:
-                seen[name] = made.id
-        yield made
+    for place, one in _each("environments", path, shapes.environments()):
+        if isinstance(one, Failure):
+            yield one
+        elif (name := env_id(one)) not in seen:
+            seen[name] = one.id
+            yield one
+        elif seen[name] != one.id:
+            yield _failure(place, RowError(f"env_id: {name!r} is there twice; the first is kept."))
 
 
 def iter_scenarios(path: Path | str, skeletons: Iterable[Skeleton] = ()) -> Iterator[Scenario | Failure]:
     """`read_scenarios`, one at a time."""
-    yield from (made for _, made in _each("scenarios", path, shapes.scenarios(skeletons)))
+    yield from (one for _, one in _each("scenarios", path, shapes.scenarios(skeletons)))
 
 
 def iter_trajectories(
@@ -107,7 +106,7 @@ def iter_trajectories(
 ) -> Iterator[Rollout | Failure]:
     """`read_trajectories`, one at a time."""
     shape = episodes.trajectories(skeletons, scenarios)
-    yield from (made for _, made in _each("trajectories", path, shape))
+    yield from (one for _, one in _each("trajectories", path, shape))
 
 
 def _each(kind: Kind, path: Path | str, shape: Shape[R]) -> Iterator[tuple[str, R | Failure]]:
@@ -125,6 +124,8 @@ def _each(kind: Kind, path: Path | str, shape: Shape[R]) -> Iterator[tuple[str, 
 def _record(key: str, row: object, shape: Shape[R]) -> R:
     if not isinstance(row, dict):
         raise RowError(f"Expected an object, got {row!r:.60}.")
+    if is_ours(row):
+        return made(shape, row)
     if shape.name and shape.name not in row and not key.startswith("[") and not key.isdigit():
         row = {shape.name: key, **row}  # in a dict of rows the name may be the key alone
     return record_of(row, shape)
@@ -134,9 +135,9 @@ def _failure(place: str, error: Exception) -> Failure:
     return Failure(stage=STAGE, parent_id=place, error="StoreError", message=str(error))
 
 
-def _all(kind: Kind, path: Path | str, made: Iterator[R | Failure]) -> Records[R]:
+def _all(kind: Kind, path: Path | str, each: Iterator[R | Failure]) -> Records[R]:
     records: Records[R] = Records()
-    for one in made:
+    for one in each:
         if isinstance(one, Failure):
             records.failures.append(one)
         else:

@@ -90,7 +90,7 @@ def record_of(row: Row, shape: Shape[R]) -> R:
     if not isinstance(own, dict):
         raise RowError(f"{OWN}: expected an object, got {own!r:.60}.")
     said = shape.read(plain)
-    bare = _made(shape, {**said, **own})
+    bare = made(shape, {**said, **own})
     if "extra" in own:
         return bare
     again = shape.write(bare)
@@ -137,7 +137,12 @@ def row_of(record: R, shape: Shape[R]) -> Row:
     return row
 
 
-def _made(shape: Shape[R], fields: Row) -> R:
+def made(shape: Shape[R], fields: Row) -> R:
+    """The record of its own fields.
+
+    Raises:
+        RowError: they do not make one.
+    """
     try:
         record = shape.kind.model_validate(fields)
         record.id  # noqa: B018  What has no id, such as half a surrogate pair, cannot be written again either.
@@ -154,7 +159,7 @@ def _content(record: R) -> Row:
 
 
 def _said(row: Row, shape: Shape[R]) -> Row:
-    return _content(_made(shape, shape.read(row)))
+    return _content(made(shape, shape.read(row)))
 
 
 def _as_good(row: Row, shape: Shape[R], base: Row, content: Row) -> Row | None:

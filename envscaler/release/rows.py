@@ -27,16 +27,18 @@ CHUNK = 1 << 20
 """Characters read at a time."""
 MOST_ROW = 1 << 28
 """Characters of one row at most; a longer one is taken for a fault of the file."""
-_TELLING: dict[Kind, tuple[frozenset[str], ...]] = {
-    "environments": (frozenset({"env_class_code"}), frozenset({"class_name", "source"})),
-    "scenarios": (frozenset({"init_config", "task"}), frozenset({"initial_state", "skeleton_id", "task"})),
-    "trajectories": (
-        frozenset({"task_info", "messages"}),
-        frozenset({"task_info", "trajectory"}),
-        frozenset({"scenario_id", "messages"}),
-    ),
+_PUBLISHED: dict[Kind, frozenset[str]] = {
+    "environments": frozenset({"env_class_code"}),
+    "scenarios": frozenset({"init_config", "task"}),
+    "trajectories": frozenset({"task_info", "messages"}),
 }
-"""Fields that tell the kind of a row: the published names, and those of our own records."""
+"""Fields that tell the kind of a published row."""
+_OURS: dict[Kind, frozenset[str]] = {
+    "environments": frozenset({"theme_id", "class_name", "source"}),
+    "scenarios": frozenset({"skeleton_id", "initial_state", "task"}),
+    "trajectories": frozenset({"scenario_id", "messages", "trajectory"}),
+}
+"""Fields that tell the kind of a record of ours."""
 _FIELDS = {
     "task_info",
     "traj_type",
@@ -54,7 +56,12 @@ _SPACE = re.compile(r"\s*")
 def kind_of(row: Any) -> Kind | None:
     """What a row is, as far as its field names tell."""
     names = set(row) if isinstance(row, dict) else set()
-    return next((kind for kind, telling in _TELLING.items() if any(t <= names for t in telling)), None)
+    return next((k for k in _PUBLISHED if _PUBLISHED[k] <= names or _OURS[k] <= names), None)
+
+
+def is_ours(row: Any) -> bool:
+    """Whether a row is a record of ours rather than a published one."""
+    return isinstance(row, dict) and any(telling <= row.keys() for telling in _OURS.values())
 
 
 def files_of(path: Path, kind: Kind) -> list[Path]:

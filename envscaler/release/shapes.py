@@ -7,6 +7,7 @@ and nothing mended: attribute names that lost their first letters are read as th
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from envscaler.error import ParameterError, SourceError
@@ -56,8 +57,8 @@ def _read_environment(row: Row) -> dict[str, Any]:
     said = [(o.get("operation_name"), str(o.get("operation_type"))) for o in _rows_in(row, "operation_list")]
     mutates = {name: _WRITES[kind] for name, kind in said if isinstance(name, str) and kind in _WRITES}
     try:
-        ours = {tool.name: tool for tool in read_tools(source, class_name or None, mutates)}
         class_name = class_name or parse_class(source).class_name
+        ours = {tool.name: tool for tool in _tools_of(source, class_name)}
     except SourceError as error:
         raise RowError(f"env_class_code: {error}") from error
     tools = [_tool(schema, ours, mutates) for schema in _rows_in(row, "tools")]
@@ -69,9 +70,27 @@ def _read_environment(row: Row) -> dict[str, Any]:
         "source": source,
         "state": [_entity(entity) for entity in _rows_in(row, "state_space_definition")],
         "rules": [{"text": str(rule)} for rule in listed(row, "constraints_rules")],
-        "tools": tools if "tools" in row else list(ours.values()),
+        "tools": tools if "tools" in row else [_meant(tool, mutates) for tool in ours.values()],
         "extra": _name(row, "env_id"),
     }
+
+
+@lru_cache(maxsize=8)
+def _tools_of(source: str, class_name: str) -> tuple[Tool, ...]:
+    # Writing a row reads it several times, and most of what that takes is this.
+    return tuple(read_tools(source, class_name))
+
+
+@lru_cache(maxsize=8)
+def _head_of(source: str, class_name: str) -> str:
+    try:
+        return parse_class(source, class_name).head
+    except SourceError:
+        return ""
+
+
+def _meant(tool: Tool, mutates: dict[str, bool]) -> Row:
+    return tool.model_dump() | {"mutates": mutates.get(tool.name, tool.mutates)}
 
 
 def _tool(schema: Row, ours: dict[str, Tool], mutates: dict[str, bool]) -> Row:
@@ -104,10 +123,6 @@ def _attribute(words: Any) -> Row:
 
 
 def _write_environment(skeleton: Skeleton) -> Row:
-    try:
-        head = parse_class(skeleton.source, skeleton.class_name).head
-    except SourceError:
-        head = ""
     return {
         "env_id": env_id(skeleton),
         "environment_summary": skeleton.title,
@@ -117,7 +132,7 @@ def _write_environment(skeleton: Skeleton) -> Row:
         "operation_list": [_operation(tool) for tool in skeleton.tools],
         "env_class_name": skeleton.class_name,
         "env_class_code": skeleton.source,
-        "env_class_def": head,
+        "env_class_def": _head_of(skeleton.source, skeleton.class_name),
         "tools": function_schemas(skeleton),
     }
 
