@@ -70,7 +70,25 @@ def checklist_problem(
             f"No state can show {traceless[0]!r}: only the data afterwards are looked at, and looking something up, "
             "checking or saying it changes none of them. Ask what must be different in the data, or leave it out."
         )
+    if doing := [text for text, kind in items if kind == "guard" and _asks_for_a_deed(text)]:
+        return (
+            f"The guard {doing[0]!r} asks whether something has been done. A guard is so before anything is done, and "
+            "must stay so: ask what must still be as it is, make it a goal, or leave it out."
+        )
     return _may_change_problem(may_change, skeleton, state)
+
+
+def _asks_for_a_deed(item: str) -> bool:
+    return bool(_DEED.match(item)) and not _UNDONE.search(item)
+
+
+_DEED = re.compile(r"\s*(?:has|have)\b.*\b(?:been|\w+ed)\b", re.IGNORECASE)
+_UNDONE = re.compile(
+    r"\b(?:no|not|none|nobody|nothing|never|neither|only|other|un\w+ed|untouched|same|still|remained|stayed|kept|left|"
+    r"avoided|preserved|spared|without)\b",
+    re.IGNORECASE,
+)
+"""Words by which a question asks that something was let be."""
 
 
 def leaves_no_trace(item: str, words: Collection[str]) -> bool:
