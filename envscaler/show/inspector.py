@@ -54,6 +54,10 @@ class AuditInspector(Pager):
         self._file = kept.LabelFile(Path(labels) if labels else None)
         self._rerun = rerun or partial(rerun_probes, judge=judge)
         self._drafts: dict[tuple[int, str], str] = {}
+        for place, audit in enumerate(self._audits):
+            # Now rather than at the first choice by what was said, which is to be quick.
+            if audit.skeleton_id in self._file.skeletons:
+                self._audit_id(place)
         self.environment = dropdown("environment", self._environments(), width="430px")
         self.tool = dropdown("tool", [ALL], width="380px")
         self.intent = dropdown("intent", [ALL, *get_args(Intent)], width="180px")
@@ -228,9 +232,7 @@ class AuditInspector(Pager):
 
     def _label_of(self, audit: int, place: int) -> kept.Label | None:
         # An id hashes the whole record, so it is not asked for where nobody has said anything.
-        if not any(
-            label.skeleton_id == self._audits[audit].skeleton_id for label in self._file.labels.values()
-        ):
+        if self._audits[audit].skeleton_id not in self._file.skeletons:
             return None
         return self._file.labels.get((self._audit_id(audit), place))
 

@@ -60,6 +60,8 @@ class LabelFile:
     """Where they are kept; None for nowhere."""
     labels: dict[tuple[str, int], Label] = field(default_factory=dict)
     """The last label of each probe, in the order in which the probes were first marked."""
+    skeletons: set[str] = field(default_factory=set)
+    """Ids of the skeletons that have one."""
     problems: list[str] = field(default_factory=list)
     """One sentence a line that cannot be read: `file:line`, what was expected, what came."""
 
@@ -82,7 +84,11 @@ class LabelFile:
         """
         if self.path is not None:
             _append(self.path, json.dumps(label.model_dump(), ensure_ascii=False) + "\n")
+        self._keep(label)
+
+    def _keep(self, label: Label) -> None:
         self.labels[label.key] = label
+        self.skeletons.add(label.skeleton_id)
 
     def _take(self, line: bytes, place: str) -> None:
         try:
@@ -93,7 +99,7 @@ class LabelFile:
             start = line[:60].decode("utf-8", "replace")
             self.problems.append(f"{place}: expected one JSON object on this line, got {start!r} ({error}).")
         else:
-            self.labels[label.key] = label
+            self._keep(label)
 
 
 def _append(path: Path, line: str) -> None:

@@ -7,6 +7,7 @@ does not hold is not made up here, and nothing is executed or judged.
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -54,15 +55,22 @@ MOST_MESSAGES = 60
 
 def method_span(source: str, method: str) -> tuple[int, int] | None:
     """First and last line of a method in a source, decorators included; None when it is not there."""
+    return _spans(source).get(method)
+
+
+@lru_cache(maxsize=512)
+def _spans(source: str) -> dict[str, tuple[int, int]]:
+    """Lines of every function of a source; none when it does not parse."""
     try:
         tree = syntax.parse(source)
     except (SyntaxError, ValueError):
-        return None
+        return {}
+    found: dict[str, tuple[int, int]] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == method:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            return first, node.end_lineno or node.lineno
-    return None
+            found.setdefault(node.name, (first, node.end_lineno or node.lineno))
+    return found
 
 
 def source_html(source: str, method: str | None = None) -> str:
