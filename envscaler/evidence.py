@@ -5,6 +5,7 @@ of the flow. This module tries nothing out (`world.certificate` and `world.refer
 """
 
 import html
+from statistics import fmean
 from typing import Literal
 
 from envscaler.record import Json, Part
@@ -82,7 +83,24 @@ class Certificate(Part):
         """What stands against it, a sentence each."""
         return [f"{p.name}: {p.detail}" for p in self.proofs if p.status != "proved"]
 
+    @property
+    def kinds(self) -> dict[str, tuple[int, int]]:
+        """For each kind of mutant how many were made and how many of them killed, in the order they were made."""
+        counts: dict[str, tuple[int, int]] = {}
+        for kill in self.kills:
+            made, killed = counts.get(kill.kind, (0, 0))
+            counts[kill.kind] = made + 1, killed + bool(kill.killers)
+        return counts
+
+    @property
+    def survivors(self) -> list[Kill]:
+        """Mutants that earned 1."""
+        return [kill for kill in self.kills if not kill.killers]
+
     def _repr_html_(self) -> str:
+        return self._proofs_html() + (self._kills_html() if self.kills else "")
+
+    def _proofs_html(self) -> str:
         colour = {"proved": "#1b7837", "failed": "#b2182b", "unproved": "#8a6d00"}
         left = "style='text-align:left'"
         rows = "".join(
@@ -92,3 +110,20 @@ class Certificate(Part):
         )
         why = "what came" if any(p.detail for p in self.proofs) else ""
         return f"<table><tr><th {left}>trial</th><th>status</th><th>measured</th><th>{why}</th></tr>{rows}</table>"
+
+    def _kills_html(self) -> str:
+        left = "style='text-align:left'"
+        shares = [killed / made for made, killed in self.kinds.values()]
+        alive = {kind: [k.what for k in self.survivors if k.kind == kind] for kind in self.kinds}
+        rows = "".join(
+            f"<tr><td {left}>{html.escape(kind)}</td><td>{made}</td><td>{killed}</td>"
+            f"<td {left}>{html.escape('; '.join(alive[kind][:3]))}</td></tr>"
+            for kind, (made, killed) in self.kinds.items()
+        )
+        total = (
+            f"<tr><th {left}>all {len(shares)} kinds</th><th>{len(self.kills)}</th>"
+            f"<th>{len(self.kills) - len(self.survivors)}</th>"
+            f"<th {left}>a kind: {fmean(shares):.0%} on average, {min(shares):.0%} at least</th></tr>"
+        )
+        head = f"<tr><th {left}>mutants</th><th>made</th><th>killed</th><th {left}>survivors</th></tr>"
+        return f"<table>{head}{rows}{total}</table>"

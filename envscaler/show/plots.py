@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 import pandas as pd
 
-from envscaler.schema import Audit, Scenario, Skeleton, Verdict
+from envscaler.schema import Audit, Kill, Scenario, Skeleton, Verdict
 from envscaler.show.canvas import (
     BAD,
     DOUBTFUL,
@@ -212,7 +212,8 @@ def draw_certificate(scenarios: Iterable[Scenario], ax: "Axes | None" = None) ->
     codes = table.assign(code=table["status"].map(order.index)).pivot_table(
         index="trial", columns="scenario_id", values="code", aggfunc="max", sort=False
     )
-    _statuses(axes, codes)
+    idle = table["detail"].str.startswith("Nothing to try") & (table["status"] == "proved")
+    _statuses(axes, codes, table[idle]["trial"].value_counts().to_dict())
     certified = [s.certificate for s in many if s.certificate]
     valid = sum(certificate.valid for certificate in certified)
     without = len(many) - len(certified)
@@ -231,7 +232,12 @@ def _weakest(table: pd.DataFrame) -> str:
     return f"; most often missing: {against.index[0]} ({against.iloc[0]:,})" if len(against) else ""
 
 
-def _statuses(axes: "Axes", codes: pd.DataFrame) -> None:
+def _tried(proved: int, idle: int) -> str:
+    """How many of the proved there was something to try for, where not for all."""
+    return f" ({proved - idle:,} tried)" if idle else ""
+
+
+def _statuses(axes: "Axes", codes: pd.DataFrame, idle: dict[str, int]) -> None:
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
@@ -257,10 +263,109 @@ def _statuses(axes: "Axes", codes: pd.DataFrame) -> None:
         axes.text(
             codes.shape[1] - 0.3,
             row,
-            f"{proved:,} of {codes.iloc[row].notna().sum():,}",
+            f"{proved:,} of {codes.iloc[row].notna().sum():,}"
+            + _tried(proved, idle.get(codes.index[row], 0)),
             va="center",
             fontsize=8.5,
             color=QUIET,
         )
     handles = [Patch(color=colour, label=status) for status, colour in STATUS_COLOURS.items()]
     axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2)
+
+
+# Mutants
+
+BY_WHOM = ("goals", "guards", "bystanders")
+"""Who tells a mutant from the solution: the author's goals, the author's guards, the guard that the library adds."""
+
+
+def kill_table(scenarios: Iterable[Scenario]) -> pd.DataFrame:
+    """One row a kind of mutant: how many were made and killed, and by whom.
+
+    `killed`, `goals`, `guards` and `bystanders` are shares of the mutants (a mutant may have several killers); `mean`
+    and `minimum` are of the shares killed in each scenario that has the kind.
+    """
+    rows = [
+        {"kind": kill.kind, "scenario": number, "killed": bool(kill.killers), **_by_whom(scenario, kill)}
+        for number, scenario in enumerate(scenarios)
+        for kill in (scenario.certificate.kills if scenario.certificate else [])
+    ]
+    columns = ["kind", "scenarios", "mutants", "killed", "mean", "minimum", *BY_WHOM]
+    if not rows:
+        return pd.DataFrame(columns=columns)
+    frame = pd.DataFrame(rows)
+    kinds = frame.groupby("kind")
+    each = frame.groupby(["kind", "scenario"])["killed"].mean().groupby("kind")
+    parts = {
+        "scenarios": kinds["scenario"].nunique(),
+        "mutants": kinds.size(),
+        "mean": each.mean(),
+        "minimum": each.min(),
+        **{name: kinds[name].mean() for name in ("killed", *BY_WHOM)},
+    }
+    table = pd.DataFrame(parts).reset_index()
+    return table.sort_values("kind", key=lambda k: k.map(_kind_order))[columns].reset_index(drop=True)
+
+
+def _kind_order(kind: str) -> tuple[bool, str]:
+    return not kind.startswith(("call", "argument")), kind
+
+
+def _by_whom(scenario: Scenario, kill: Kill) -> dict[str, bool]:
+    kinds = {check.item: f"{check.kind}s" for check in scenario.checks}
+    found = {kinds.get(item, "bystanders") for item in kill.killers}
+    return {whom: whom in found for whom in BY_WHOM}
+
+
+@in_house_style
+def draw_kill_matrix(scenarios: Iterable[Scenario], ax: "Axes | None" = None) -> "Figure":
+    """Draw which kinds of mutants are told from the solution, and by whom: a row a kind, shares in the cells."""
+    table = kill_table(scenarios)
+    figure, (axes,) = axes_for(ax, (8.2, 1.9 + 0.27 * max(len(table), 3)))
+    if table.empty:
+        says_nothing(axes, "No certificate has mutants.")
+        return figure
+    shares = table[["killed", "minimum", *BY_WHOM]].to_numpy(dtype=float)
+    _shares(
+        axes, shares, [f"{kind} ({n:,})" for kind, n in zip(table["kind"], table["mutants"], strict=True)]
+    )
+    names = ["killed", "least in\na scenario", "by goals", "by guards", "by the guard\nfor bystanders"]
+    axes.set_xticks(range(len(names)), names)
+    # Mutants of calls stand above the line, mutants of states below it.
+    calls = sum(_kind_order(kind)[0] is False for kind in table["kind"])
+    axes.axhline(calls - 0.5, color=INK, linewidth=1.0)
+    axes.axvline(1.5, color=INK, linewidth=1.0)
+    made = int(table["mutants"].sum())
+    killed = float((table["killed"] * table["mutants"]).sum()) / made
+    worst = min(table.to_dict("records"), key=lambda row: float(row["killed"]))
+    least = f"; least often: {worst['kind']} ({_percent(float(worst['killed']))})" if killed < 1 else ""
+    say(
+        axes,
+        f"{_percent(killed)} of {made:,} mutants are told from the solution{least}",
+        "Above the line the solution's calls were made wrong, below it the state it leaves. "
+        "A mutant may be told by several; in brackets: how many were made.",
+        room=32,
+    )
+    return figure
+
+
+def _percent(share: float) -> str:
+    """A share in percent, never rounded up to all."""
+    return "100 %" if share == 1 else f"{min(share, 0.999):.1%}".replace("%", " %")
+
+
+def _shares(axes: "Axes", shares: np.ndarray, names: Sequence[str]) -> None:
+    from matplotlib.colors import to_rgb
+
+    blue, lacking = np.array(to_rgb(OURS)), np.array(to_rgb(BAD))
+    shades = 1 - (1 - blue) * (shares * 0.6)[..., None]
+    # In the first two columns what lacks is the news.
+    shades[:, :2] = 1 - (1 - lacking) * ((1 - shares[:, :2]) * 0.9)[..., None]
+    axes.imshow(shades, aspect="auto")
+    for (row, column), share in np.ndenumerate(shares):
+        text = "·" if share == 0 and column > 1 else f"{int(share * 100 + 1e-9)} %"
+        axes.text(column, row, text, ha="center", va="center", fontsize=8.5, color=INK)
+    axes.set_yticks(range(len(names)), names)
+    axes.xaxis.tick_top()
+    axes.grid(False)
+    axes.spines[:].set_visible(False)

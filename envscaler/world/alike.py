@@ -147,8 +147,10 @@ class Alike:
 
     def _names(self, found: "_Changes") -> dict[str, str]:
         """For each generated id a name made of its record, of what that refers to, and of what refers to it."""
-        names = dict.fromkeys(found.ids, "?")
-        for _ in range(_ROUNDS if names else 0):
+        names = {key: f"new in {table}" for key, table in found.ids.items()}
+        if len(set(names.values())) == len(names):
+            return names  # one a table: there is nothing to tell apart
+        for _ in range(_ROUNDS):
             about: dict[str, list[str]] = {key: [] for key in names}
             for how, record, content in found.records:
                 mine = found.id_of(record)
