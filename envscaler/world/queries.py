@@ -230,7 +230,7 @@ def _renamings(state: State, value: Json) -> Iterator[tuple[str, State]]:
 def _changes(
     state: State, path: Path, value: Json, of: Collection[str] | None = None
 ) -> Iterator[tuple[str, State]]:
-    """Initial states in which a field holds something else, those of the name in the reply first.
+    """Initial states in which a field holds something else, those of the name in the reply first; not for ids.
 
     Args:
         state: the initial state.
@@ -238,6 +238,8 @@ def _changes(
         value: what is to be changed.
         of: keys of the records whose fields are changed; None for any.
     """
+    if isinstance(value, str | int) and _is_key(state, str(value)):
+        return
     name = _field(path)
     exact = [(t, k, f) for t, k, f, v in _fields(state) if same(v, value) and (of is None or k in of)]
     for table, key, field in sorted(exact, key=lambda where: where[2] != name):
