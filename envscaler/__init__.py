@@ -37,6 +37,7 @@ _HOMES = {
     "world.certificate": "certify",
     "world.binding": "binding_rules",
     "world.check": "grade",
+    "world.regrade": "regrade",
     "world.queries": "counting_queries",
     "show.inspector": "AuditInspector",
     "show.player": "EpisodePlayer",

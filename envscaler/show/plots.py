@@ -4,6 +4,7 @@ Each function takes records or the small frame it draws, and returns the figure;
 behind the picture. The pictures of the whole series are in `figures`.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, get_args
 
@@ -213,7 +214,7 @@ def draw_certificate(scenarios: Iterable[Scenario], ax: "Axes | None" = None) ->
         index="trial", columns="scenario_id", values="code", aggfunc="max", sort=False
     )
     idle = table["detail"].str.startswith("Nothing to try") & (table["status"] == "proved")
-    _statuses(axes, codes, table[idle]["trial"].value_counts().to_dict())
+    _statuses(axes, codes, Counter(table[idle]["trial"].tolist()))
     certified = [s.certificate for s in many if s.certificate]
     valid = sum(certificate.valid for certificate in certified)
     without = len(many) - len(certified)
@@ -237,7 +238,7 @@ def _tried(proved: int, idle: int) -> str:
     return f" ({proved - idle:,} tried)" if idle else ""
 
 
-def _statuses(axes: "Axes", codes: pd.DataFrame, idle: dict[str, int]) -> None:
+def _statuses(axes: "Axes", codes: pd.DataFrame, idle: Counter[str]) -> None:
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
@@ -263,8 +264,7 @@ def _statuses(axes: "Axes", codes: pd.DataFrame, idle: dict[str, int]) -> None:
         axes.text(
             codes.shape[1] - 0.3,
             row,
-            f"{proved:,} of {codes.iloc[row].notna().sum():,}"
-            + _tried(proved, idle.get(codes.index[row], 0)),
+            f"{proved:,} of {codes.iloc[row].notna().sum():,}" + _tried(proved, idle[codes.index[row]]),
             va="center",
             fontsize=8.5,
             color=QUIET,
