@@ -44,18 +44,32 @@ class Change:
     """The fault in words."""
 
 
+class Text:
+    """A source by lines and columns, as syntax trees count them."""
+
+    def __init__(self, source: str) -> None:
+        self.whole = source.encode()
+        # Not `splitlines`, which breaks at more characters than Python does.
+        self._starts = [0]
+        for line in self.whole.split(b"\n"):
+            self._starts.append(self._starts[-1] + len(line) + 1)
+
+    def place(self, at: Place) -> int:
+        """The byte at a line and column."""
+        return self._starts[at[0] - 1] + at[1]
+
+    def of(self, node: ast.expr | ast.stmt) -> str:
+        """The text of a node."""
+        return self.whole[self.place(begin(node)) : self.place(end(node))].decode()
+
+
 def edited(source: str, edits: Sequence[Edit]) -> str:
     """The source with the edits made."""
-    # Not `splitlines`, which breaks at more characters than Python does.
-    lines = [f"{line}\n".encode() for line in source.split("\n")]
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
-    text = b"".join(lines)[:-1]
+    text = Text(source)
+    made = text.whole
     for edit in sorted(edits, key=lambda e: e.start, reverse=True):
-        first, last = (starts[line - 1] + column for line, column in (edit.start, edit.end))
-        text = text[:first] + edit.text.encode() + text[last:]
-    return text.decode()
+        made = made[: text.place(edit.start)] + edit.text.encode() + made[text.place(edit.end) :]
+    return made.decode()
 
 
 def begin(node: ast.expr | ast.stmt) -> Place:
@@ -108,7 +122,7 @@ class World:
     """The class around the methods: its record types and tables."""
 
     def __init__(self, source: str, class_name: str) -> None:
-        self.source = source
+        self.text = Text(source)
         tree = parse_tree(source)
         self.node = find_class(tree, class_name)
         self.functions = {f.name: f for f in functions(self.node)}
@@ -151,9 +165,9 @@ class Method:
         for _ in range(4):  # names bound late may be used early in a loop
             self._follow()
 
-    def text(self, node: ast.AST) -> str:
+    def text(self, node: ast.expr | ast.stmt) -> str:
         """The source of a node."""
-        return ast.get_source_segment(self.world.source, node) or ast.unparse(node)
+        return self.world.text.of(node)
 
     # Statements
 

@@ -120,6 +120,6 @@ def _moved(method: Method, node: ast.expr, step: int) -> str:
     return f"({method.text(node)} {'+' if step > 0 else '-'} 1)"
 
 
-def _short(method: Method, node: ast.AST) -> str:
+def _short(method: Method, node: ast.expr) -> str:
     text = " ".join(method.text(node).split())
     return text if len(text) <= 60 else f"{text[:59]}…"

@@ -70,6 +70,17 @@ def read_that_writes(method: Method) -> Iterator[Change]:
     """A read that keeps a note of itself, tidies up, or makes what it does not find."""
     if method.tool.mutates:
         return
+    found = [*_noted(method), *_made_or_marked(method)]
+    yield from found
+    asked = sorted(method.parameters)[0] if method.parameters else repr(method.tool.name)
+    for node in method.successes if not found else ():
+        yield Change(
+            (before(node, f"self.last_read = {asked}"),), "What was asked last is kept in the state."
+        )
+
+
+def _noted(method: Method) -> Iterator[Change]:
+    """The record that is read is counted or tidied."""
     for node in method.successes:
         for name in sorted(_records_at(method, node)):
             counted = f'{name}["views"] = {name}.get("views", 0) + 1'
@@ -77,24 +88,24 @@ def read_that_writes(method: Method) -> Iterator[Change]:
             for field in _texts(method, name):
                 tidied = f'{name}["{field}"] = {name}["{field}"].strip().title()'
                 yield Change((before(node, tidied),), f"The {field} of {name} is tidied when it is read.")
-        asked = sorted(method.parameters)[0] if method.parameters else repr(method.tool.name)
-        yield Change(
-            (before(node, f"self.last_read = {asked}"),), "What was asked last is kept in the state."
-        )
+
+
+def _made_or_marked(method: Method) -> Iterator[Change]:
+    """What is not there is made when asked for; what is looked through is marked."""
     for part in ast.walk(method.node):
         match part:
             case ast.Call(func=ast.Attribute(attr="get") as get, args=[key]) if method.root(get.value):
-                made = f"{method.text(get.value)}.setdefault({method.text(key)}, {{}})"
-                yield Change(
-                    (replaced(part, made),),
-                    f"What is not in {method.text(get.value)} is made when asked for.",
-                )
+                text = method.text(get.value)
+                made = replaced(part, f"{text}.setdefault({method.text(key)}, {{}})")
+                yield Change((made,), f"What is not in {text} is made when it is asked for.")
             case ast.For(
-                target=ast.Name(id=name), iter=ast.Call(func=ast.Attribute(attr="values", value=table))
-            ):
-                if method.root(table):
-                    marked = before(part.body[0], f'{name}["seen"] = True')
-                    yield Change((marked,), f"Every {name} that is looked at is marked.")
+                target=ast.Name(id=name),
+                iter=ast.Call(func=ast.Attribute(attr="values", value=table)),
+                body=[first, *_],
+            ) if method.root(table):
+                yield Change(
+                    (before(first, f'{name}["seen"] = True'),), f"Every {name} that is looked at is marked."
+                )
 
 
 def _records_at(method: Method, node: ast.stmt) -> set[str]:
@@ -198,14 +209,22 @@ def nondeterminism(method: Method) -> Iterator[Change]:
     first = next((n for n in method.node.body if not _is_text(n)), None)
     if first is None:
         return
+    found = [
+        *_in_another_order(method, first),
+        *(c for write in method.writes for c in _by_chance(method, write, first)),
+    ]
+    yield from found or [_remembering(method, first)]
+
+
+def _in_another_order(method: Method, first: ast.stmt) -> Iterator[Change]:
     for node in method.successes:
         for value in _listed(method, node):
             text = method.text(value)
-            by_chance = (
+            shuffled = (
                 before(first, "import random"),
                 replaced(value, f"random.sample({text}, len({text}))"),
             )
-            yield Change(by_chance, f"`{text}` comes in an order by chance.")
+            yield Change(shuffled, f"`{text}` comes in an order by chance.")
             yield Change(
                 (replaced(value, f"sorted({text}, key=id)"),), f"`{text}` comes in the order of memory."
             )
@@ -213,9 +232,6 @@ def nondeterminism(method: Method) -> Iterator[Change]:
             yield Change(
                 (before(first, "import random"), replaced(value, half)), f"`{text}` misses some by chance."
             )
-    yield _remembering(method, first)
-    for write in method.writes:
-        yield from _by_chance(method, write, first)
 
 
 def _is_text(node: ast.stmt) -> bool:
