@@ -1,5 +1,6 @@
 """The episode player: steps, lights, choices; failures, broken checks and missing records are shown as they are."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,10 +8,13 @@ import worlds
 from IPython.core.formatters import DisplayFormatter
 
 from envscaler.episode import roll_out
+from envscaler.release import read_environments, read_scenarios, read_trajectories
+from envscaler.release.episodes import recorded_reward
 from envscaler.schema import Check, Outcome, Rollout, Scenario, Step
 from envscaler.scripted import IdleAgent, WitnessAgent
 from envscaler.show import player as module
 from envscaler.show.player import EpisodePlayer
+from envscaler.world.check import reward
 
 WORLD = worlds.skeleton()
 COUNTED = "def check_func(final_state):\n    return final_state['counter'] == 1"
@@ -168,3 +172,18 @@ def test_a_notebook_gets_the_widget_and_its_static_form(player: EpisodePlayer) -
     shown, _ = DisplayFormatter().format(player)
     assert {"application/vnd.jupyter.widget-view+json", "text/html"} <= set(shown)
     assert "step 3" in shown["text/html"] and "get_member" in shown["text/html"]
+
+
+@pytest.mark.release
+def test_the_last_lights_of_published_episodes_pay_what_was_paid(release: Path) -> None:
+    """Their states are nowhere recorded: the calls are made again, with today's ids in the place of those of then."""
+    worlds_of = read_environments(release / "env_metadata.json")
+    scenarios = read_scenarios(release / "trajectory_scenarios.json", worlds_of)
+    player = EpisodePlayer(
+        read_trajectories(release / "trajectories.json", worlds_of, scenarios), scenarios, worlds_of
+    )
+    assert len(player._rollouts) == 10
+    for place, rollout in enumerate(player._rollouts):
+        lights = player.lights_of(place)
+        assert len(lights.outcomes) == rollout.steps + 1 and "No final state" in lights.remark
+        assert reward(lights.outcomes[-1], "paper") == pytest.approx(recorded_reward(rollout), abs=1e-4)

@@ -102,7 +102,15 @@ def test_a_failed_episode_has_the_states_it_came_through() -> None:
         ending="failed", cause="environment", final_state=scenario.initial_state, outcomes=[]
     )
     trace = retrace(failed, scenario, worlds.skeleton())
-    assert trace.certain and not same(trace.states[-1], trace.states[0])
+    assert (trace.way, trace.certain) == ("diffs", None) and not same(trace.states[-1], trace.states[0])
+
+
+def test_an_episode_of_somebody_else_is_made_again() -> None:
+    """It has neither diffs nor a final state, only what was called."""
+    rollout, scenario = episode()
+    steps = [s.model_copy(update={"diff": {}}) for s in rollout.trajectory]
+    trace = retrace(rollout.replace(trajectory=steps, final_state={}), scenario, worlds.skeleton())
+    assert (trace.way, trace.certain) == ("replay", None) and same(trace.states[-1], rollout.final_state)
 
 
 def test_an_episode_of_no_step_has_one_state() -> None:

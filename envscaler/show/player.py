@@ -185,7 +185,9 @@ def _with_recorded(
 ) -> tuple[list[list[Outcome]], str]:
     """The outcomes with the recorded ones at the end, and a remark where the two do not agree."""
     remarks = []
-    if not trace.certain:
+    if trace.certain is None and rollout.ending != "failed":
+        remarks.append("No final state was recorded that the steps in between could be held against.")
+    if trace.certain is False:
         remarks.append(
             "The steps in between could not be rebuilt to the recorded end, so their lights may be wrong."
         )

@@ -12,7 +12,7 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, get_args
 
 from envscaler import syntax
@@ -70,18 +70,24 @@ def replay(
         recorded: each call with the reply that was recorded for it, as text or parsed.
         options: of `Environment`, e.g. `reward="paper"`.
     """
-    renamed: dict[str, str] = {}
-    made: list[Replayed] = []
     with Environment(skeleton, scenario, **{"max_steps": 10**6, **options}) as environment:
         environment.reset()
-        for written, text in recorded:
-            call = Call(tool=written.tool, arguments=_renamed(written.arguments, renamed))
-            reply, then = environment.call(call.tool, call.arguments), parsed(text)
-            kind = _compare(then, reply, renamed, environment.faults)
-            if kind == "real" and any(c.kind in ("validation", "undone") for c in made):
-                kind = "follows"
-            made.append(Replayed(call=call, recorded=then, reply=reply, kind=kind))
+        made = list(made_again(environment, recorded))
         return Replay(scenario_id=scenario.id, calls=made, reward=environment.finish()[1])
+
+
+def made_again(environment: Environment, recorded: Iterable[tuple[Call, Json]]) -> Iterator[Replayed]:
+    """Make recorded calls one by one in an environment that stands where they began."""
+    renamed: dict[str, str] = {}
+    doubtful = False
+    for written, text in recorded:
+        call = Call(tool=written.tool, arguments=_renamed(written.arguments, renamed))
+        reply, then = environment.call(call.tool, call.arguments), parsed(text)
+        kind = _compare(then, reply, renamed, environment.faults)
+        if kind == "real" and doubtful:
+            kind = "follows"
+        doubtful = doubtful or kind in ("validation", "undone")
+        yield Replayed(call=call, recorded=then, reply=reply, kind=kind)
 
 
 def parsed(text: Json) -> Json:

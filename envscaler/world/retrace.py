@@ -1,18 +1,21 @@
 """The states an episode went through, rebuilt: at reset, and after each of its steps.
 
-First out of the recorded diffs, which are what really happened; where these do not lead to the recorded final
-state (an episode of somebody else has none), by making the steps again. Where that does not either, the last
-state is the recorded one, those before it are the nearest there are, and `certain` is False. A record cannot
-tell a field that went away from one that became null, so the two count as one. Nothing is graded here.
+First out of the recorded diffs, which are what really happened; where there are none (as in an episode of
+somebody else), or they do not lead to the recorded final state, by making the steps again. Where that does not
+either, the last state is the recorded one, those before it are the nearest there are, and `certain` is False. A
+record cannot tell a field that went away from one that became null, so the two count as one. Nothing is graded.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from envscaler.error import EnvscalerError, ParameterError
-from envscaler.schema import Json, Rollout, Scenario, Skeleton, Step
+from envscaler.schema import Call, Json, Rollout, Scenario, Skeleton, Step, read_loosely
+from envscaler.world.action import read_action
 from envscaler.world.change import State, copied, same, unescaped
 from envscaler.world.environment import Environment
+from envscaler.world.replay import made_again
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,8 @@ class Retraced:
     """At reset, then after each step."""
     way: str
     """How they were had: `diffs` or `replay`."""
-    certain: bool
-    """Whether they lead to the recorded final state."""
+    certain: bool | None
+    """Whether they lead to the recorded final state; None where there is none to hold them against."""
 
 
 def retrace(rollout: Rollout, scenario: Scenario, skeleton: Skeleton | None = None) -> Retraced:
@@ -35,24 +38,27 @@ def retrace(rollout: Rollout, scenario: Scenario, skeleton: Skeleton | None = No
         scenario: where it was played.
         skeleton: its world; without it nothing is executed, and the first state is the scenario's.
     """
-    # An episode that was lost has no final state of its own to hold the way against.
-    final = None if rollout.ending == "failed" else rollout.final_state
-    found: list[Retraced] = []
-    try:
-        states = _by_diffs(_first(scenario, skeleton, rollout.seed), rollout.trajectory)
-        found.append(Retraced(states, "diffs", _leads_to(states, final)))
-    except EnvscalerError:
-        pass
-    if skeleton is not None and not (found and found[0].certain):
-        states = _by_replay(rollout, scenario, skeleton)
-        found.append(Retraced(states, "replay", _leads_to(states, final)))
-    best = next((way for way in found if way.certain), found[-1] if found else None)
-    if best is None:
-        states = [scenario.initial_state] * (rollout.steps + 1)
-        best = Retraced(states, "diffs", False)
-    if not best.certain and final is not None and rollout.steps:
+    # An episode that was lost has no final state of its own, and one of somebody else none at all.
+    final = None if rollout.ending == "failed" else rollout.final_state or None
+    recorded = _recorded(rollout, scenario, skeleton, final)
+    if recorded.certain or skeleton is None or (final is None and any(s.diff for s in rollout.trajectory)):
+        best = recorded
+    else:
+        made = _by_replay(rollout, scenario, skeleton)
+        best = Retraced(made, "replay", _leads_to(made, final))
+    if best.certain is False and final is not None and rollout.steps:
         best = Retraced([*best.states[:-1], final], best.way, False)
     return best
+
+
+def _recorded(
+    rollout: Rollout, scenario: Scenario, skeleton: Skeleton | None, final: State | None
+) -> Retraced:
+    try:
+        states = _by_diffs(_first(scenario, skeleton, rollout.seed), rollout.trajectory)
+    except EnvscalerError:
+        return Retraced([scenario.initial_state] * (rollout.steps + 1), "diffs", False)
+    return Retraced(states, "diffs", _leads_to(states, final))
 
 
 def patched(state: State, diff: Mapping[str, Json]) -> State:
@@ -120,23 +126,36 @@ def _by_diffs(state: State, steps: list[Step]) -> list[State]:
 
 def _by_replay(rollout: Rollout, scenario: Scenario, skeleton: Skeleton) -> list[State]:
     states = [scenario.initial_state]
+    steps = [list(_calls(step)) for step in rollout.trajectory]
     try:
-        # As a conversation, so that no message ends it; and longer than it was.
-        with Environment(
-            skeleton, scenario, seed=rollout.seed, max_steps=rollout.steps + 1, conversation=True
-        ) as environment:
+        with Environment(skeleton, scenario, seed=rollout.seed) as environment:
             environment.reset()
             states = [environment.state]
-            for step in rollout.trajectory:
-                environment.step({k: v for k, v in step.action.items() if k != "reasoning_content"})
-                states.append(environment.state)
+            # With ids that were made anew since put in the place of those of then.
+            made = made_again(environment, chain.from_iterable(steps))
+            for calls in steps:
+                for _ in calls:
+                    next(made)
+                states.append(environment.state if calls else states[-1])
     except EnvscalerError:
         states += [states[-1]] * (rollout.steps + 1 - len(states))
     return states
 
 
-def _leads_to(states: list[State], final: State | None) -> bool:
-    return final is None or same(_without_nulls(states[-1]), _without_nulls(final))
+def _calls(step: Step) -> Iterator[tuple[Call, Json]]:
+    """The calls of a step that could be read, each with its reply; the others changed nothing."""
+    replies = step.observation if isinstance(step.observation, list) else []
+    for place, call in enumerate(read_action(step.action).calls):
+        told = call.arguments or {}
+        given = read_loosely(told) if isinstance(told, str) else told
+        reply = replies[place] if place < len(replies) else None
+        if not call.problem and isinstance(call.name, str) and isinstance(given, dict):
+            content = reply.get("content") if isinstance(reply, dict) else reply
+            yield Call(tool=call.name, arguments=given), content
+
+
+def _leads_to(states: list[State], final: State | None) -> bool | None:
+    return None if final is None else same(_without_nulls(states[-1]), _without_nulls(final))
 
 
 def _without_nulls(value: Json) -> Json:
