@@ -146,11 +146,8 @@ def draw_detection(sightings: pd.DataFrame | Iterable[Record], ax: "Axes | None"
             if row["layer"] in layers:
                 _cell(axes, layers.index(row["layer"]), height, row, alarm=group == ORIGINALS)
     _frame(axes, lines, layers, table)
-    say(
-        axes,
-        _finding(found, alarms),
-        "share of mutants detected, with the 95 % interval in percent; n mutants",
-    )
+    note = "share detected, or told of without reason, with its 95 % interval; in brackets how many were looked at"
+    say(axes, _finding(found, alarms), note, room=30)
     return figure
 
 
@@ -187,6 +184,8 @@ def _frame(axes: "Axes", lines: list[tuple[float, str, str]], layers: list[str],
         [height for height, _, _ in lines],
         [f"{kind}  ({counts[group, kind]})" for _, group, kind in lines],
     )
+    for label, (_, _, kind) in zip(axes.get_yticklabels(), lines, strict=True):
+        label.set_fontweight("bold" if kind == ALL_KINDS else "normal")
     for height, group in {group: (height, group) for height, group, _ in reversed(lines)}.values():
         axes.text(-0.48, height - 0.82, group, fontweight="bold", fontsize=9, va="center", color=INK)
     axes.set_xticks(range(len(layers)), [layer.replace(" + ", " +\n") for layer in layers])
