@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from envscaler import __version__
 from envscaler.error import StoreError
 from envscaler.examined import EnvironmentReport, ScenarioReport
-from envscaler.examining import Options, examine_environment, examine_scenario
+from envscaler.examining import CANNOT_HOLD, Options, examine_environment, examine_scenario
 from envscaler.parallel import run_all
 from envscaler.record import digest
 from envscaler.schema import Call, Failure, Finding, Json, Scenario, Skeleton
@@ -33,10 +33,6 @@ _KINDS: dict[str, type[EnvironmentReport] | type[ScenarioReport]] = {
     "environment": EnvironmentReport,
     "scenario": ScenarioReport,
 }
-CANNOT_HOLD = frozenset(
-    {"always-broken", "only-false", "blind", "missing-table", "no-source", "half-characters"}
-)
-"""Findings that say that a check cannot hold, whatever an agent does."""
 BROKEN = frozenset({"always-broken", "sometimes-broken"})
 """Findings that say that a check raised or gave no bool."""
 

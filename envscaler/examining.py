@@ -6,35 +6,31 @@ and makes the certificate. Many at once, resumed and summed up, are `certifying`
 """
 
 import ast
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from envscaler.error import EnvironmentLost, SourceError
 from envscaler.examined import EnvironmentReport, Paid, ScenarioReport, Searched
-from envscaler.schema import Call, Finding, Json, Outcome, Scenario, Skeleton
+from envscaler.schema import Call, Json, Outcome, Scenario, Skeleton
 from envscaler.search import Search, search_witness
 from envscaler.world.certificate import certify, garbage, wiped
 from envscaler.world.change import State
 from envscaler.world.check import BYSTANDERS, grade_all, reward
 from envscaler.world.checklist import find_faults
 from envscaler.world.environment import Environment
-from envscaler.world.exploring import Explorer
 from envscaler.world.fitting import misfits
 from envscaler.world.providers import MOST_DESCRIPTION, PROVIDERS, described, lint_schemas, refusals
 from envscaler.world.referee import check_environment
-from envscaler.world.sandbox import WorkerLost
+from envscaler.world.surveying import Survey, survey
 from envscaler.world.tree import parse_tree
-from envscaler.world.witness import succeeded
 
 IDLE = ("nothing", "wiped", "garbage")
 """States that nobody brought about: as at reset, every table emptied, every value replaced."""
-SURVEYED = 20
-"""Calls of each tool in a survey."""
-_LOOKED_INTO = 4
-_ENOUGH = 5
-"""Refused calls of a tool that are worth a word."""
+CANNOT_HOLD = frozenset(
+    {"always-broken", "only-false", "blind", "missing-table", "no-source", "half-characters"}
+)
+"""Findings that say that a check cannot hold, whatever an agent does; then no witness is looked for."""
 _CHANCES = {
     "uuid": ("uuid1", "uuid4"),
     "datetime": ("now", "utcnow", "today"),
@@ -118,68 +114,6 @@ def chances(source: str) -> list[str]:
     return sorted(found)
 
 
-@dataclass(frozen=True)
-class Survey:
-    """Calls with arguments that fit, watched one by one: who succeeds, and who hands out live parts."""
-
-    replies: int = 0
-    """Replies of calls that succeeded and were looked into."""
-    aliased: int = 0
-    """Those that hand out live parts of the state."""
-    never: Mapping[str, int] = field(default_factory=dict)
-    """Tools no call of which succeeded, with the number of calls."""
-
-    def findings(self) -> list[Finding]:
-        """Tools that refused every call; a note, for arguments out of a hat prove little."""
-        return [
-            Finding(
-                kind="never-succeeds",
-                severity="note",
-                where=tool,
-                message=f"{tool} refused each of {number} calls with arguments that its schema admits.",
-                evidence={"calls": number},
-            )
-            for tool, number in self.never.items()
-        ]
-
-
-def survey(skeleton: Skeleton, state: State, *, seed: int = 0, calls: int = SURVEYED) -> Survey:
-    """Make calls in one environment; nothing where the class cannot be loaded, which the referee says.
-
-    Args:
-        skeleton: the class and its tools.
-        state: the state to play in.
-        seed: of the calls.
-        calls: how many of each tool, on average.
-    """
-    try:
-        with Environment(skeleton, state, seed=seed) as environment:
-            environment.reset()
-            explorer = Explorer(skeleton, environment, seed, calls * len(skeleton.tools))
-            explorer.explore()
-            done = {
-                tool.name: [s.call for s in explorer.seen if s.done and s.call.tool == tool.name]
-                for tool in skeleton.tools
-            }
-            tried = Counter(seen.call.tool for seen in explorer.seen)
-            replies = [
-                _looked_into(environment, call) for some in done.values() for call in some[:_LOOKED_INTO]
-            ]
-    except (SourceError, EnvironmentLost, WorkerLost):
-        return Survey()
-    never = {tool: tried[tool] for tool, some in done.items() if not some and tried[tool] >= _ENOUGH}
-    answers = [aliased for aliased in replies if aliased is not None]
-    return Survey(len(answers), sum(answers), never)
-
-
-def _looked_into(environment: Environment, call: Call) -> bool | None:
-    """Whether the reply of a call hands out live parts; None where the call does not succeed here and now."""
-    reply, _, _ = environment.attempt(call.tool, call.arguments)
-    if environment.faults or not succeeded(reply):
-        return None
-    return bool(environment._live.observe(call.tool, call.arguments).get("aliases"))
-
-
 # Scenarios
 
 
@@ -221,16 +155,14 @@ def examine_scenario(
     graded = grade_all(
         scenario.checks, initial, [initial, wiped(initial), garbage(initial)], scenario.may_change
     )
-    search = _searched(skeleton, scenario, recorded, chosen)
-    faults = find_faults(
-        scenario.checks,
-        initial,
-        graded,
-        source=skeleton.source,
-        task=scenario.task,
-        seen_true=search.seen_true if search else (),
-        states=search.states if search else 0,
-    )
+    told: dict[str, Any] = {"source": skeleton.source, "task": scenario.task}
+    faults = find_faults(scenario.checks, initial, graded, **told)
+    search = None
+    if not any(fault.kind in CANNOT_HOLD and fault.severity == "error" for fault in faults):
+        search = _searched(skeleton, scenario, recorded, chosen)
+    if search and search.calls > 1:
+        told |= {"seen_true": search.seen_true, "states": search.states}
+        faults = find_faults(scenario.checks, initial, graded, **told)
     proved = (
         search.certificate if search and search.certificate else certify(skeleton, scenario, seed=chosen.seed)
     )

@@ -68,6 +68,9 @@ class _Reader:
         self._loops: dict[str, list[Json]] = {}
         self._positions: set[str] = set()
         self._tables: dict[str, str] = {}
+        # Of a method that is read so, an argument is as good as a field of its name.
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        self._arguments = {a.arg for f in functions for a in f.args.args} - {FINAL, "self"}
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -136,7 +139,7 @@ class _Reader:
     def _field(self, node: ast.expr) -> str:
         """The field that an expression reads: `x["f"]`, `x.get("f", …)`, or a variable that holds one."""
         if isinstance(node, ast.Name):
-            return self._fields.get(node.id, "")
+            return self._fields.get(node.id) or (node.id if node.id in self._arguments else "")
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             return node.slice.value if isinstance(node.slice.value, str) else self._field(node.value)
         if isinstance(node, ast.BoolOp):

@@ -8,7 +8,6 @@ first. Nothing is called here (`search` does), and what comes out is a guess eac
 
 import heapq
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,6 +15,17 @@ from envscaler.record import canonical
 from envscaler.schema import Call, Check, Json, Skeleton, Tool
 from envscaler.world.change import State, records
 from envscaler.world.hints import Hints, hints_of, quoted
+from envscaler.world.naming import (
+    distance,
+    joined,
+    keys_of,
+    nearest,
+    plain,
+    tables,
+    tables_of,
+    tokens,
+    values_of,
+)
 from envscaler.world.trying import is_id
 
 MOST_VALUES = 7
@@ -24,37 +34,11 @@ MOST_GROUPS = 24
 """Groups of records of one table that are tried."""
 MOST_OF_A_GROUP = 12
 """Records of a group."""
-_PREFIXES = re.compile(r"^(new|updated?|target|final|requested|input|desired)_")
 _OMITTED: Any = object()
 _KEPT: Any = object()
 _HERE: Any = object()
-_DULL = frozenset({"id", "ids", "of", "for", "the", "is", "by"})
+_TIMES = frozenset({"date", "time", "timestamp", "start", "end", "at"})
 Costed = tuple[float, Json]
-
-
-def tokens(name: str) -> frozenset[str]:
-    """The words of a name, in the singular and without those that say nothing."""
-    words = re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
-    return frozenset(_singular(word) for word in words if word not in _DULL)
-
-
-def _singular(word: str) -> str:
-    return (
-        f"{word[:-3]}y" if word.endswith("ies") else word if word.endswith("ss") else word.removesuffix("s")
-    )
-
-
-def distance(argument: str, name: str) -> float | None:
-    """How far an argument's name is from a field's: 0 for the same, None where they have nothing in common."""
-    one, other = _PREFIXES.sub("", argument.lower()), name.lower()
-    if one == other:
-        return 0.0
-    if is_id(one) != is_id(other):
-        return None
-    mine, theirs = tokens(one), tokens(other)
-    if not mine & theirs:
-        return None
-    return 0.2 if mine == theirs else 0.4 if mine <= theirs or theirs <= mine else 0.9
 
 
 class Proposer:
@@ -64,9 +48,9 @@ class Proposer:
         self.hints = [hints_of(check) for check in checks]
         self._tools = [tool for tool in skeleton.tools if tool.mutates]
         self._initial = initial
-        rows = [r for _, t in _tables(initial) for r in t.values() if isinstance(r, dict)]
+        rows = [r for _, t in tables(initial) for r in t.values() if isinstance(r, dict)]
         self._fields = frozenset(name for row in rows for name in row)
-        self._initial_keys = {key for _, key in _keys(initial)}
+        self._initial_keys = {key for _, key in keys_of(initial)}
         self._task, self._quoted = task, quoted(task)
         self._subjects = [
             frozenset([*map(canonical, h.pairs), *(f"{table}/{key}" for table, key in h.keys)])
@@ -94,9 +78,10 @@ class Proposer:
         subject = frozenset().union(*map(tokens, [*hints.states, *(name for name, _ in hints.pairs)]))
         for tool in self._tools:
             of_tool = tokens(tool.name).union(*map(tokens, tool.parameters.get("properties") or {}))
-            yield from self._calls(tool, state, focus, most if of_tool & subject else most // 4)
+            yield from self.calls(tool, state, focus, most if of_tool & subject else most // 4)
 
-    def _calls(self, tool: Tool, state: State, focus: int, most: int) -> Iterator[Call]:
+    def calls(self, tool: Tool, state: State, focus: int, most: int) -> Iterator[Call]:
+        """Calls of one tool for the check of that number, the likeliest first."""
         required = set(tool.parameters.get("required") or [])
         properties: dict[str, Any] = tool.parameters.get("properties") or {}
         choices = [
@@ -105,23 +90,26 @@ class Proposer:
         ]
         if not all(choices):
             return
-        for picked in cheapest(choices, most):
-            arguments = dict(zip(properties, picked, strict=True))
-            yield Call(tool=tool.name, arguments=_settled(arguments, state))
+        made = 0
+        for picked in cheapest(choices, 4 * most):
+            arguments = _settled(dict(zip(properties, picked, strict=True)), state)
+            if required <= arguments.keys() and made < most:
+                made += 1
+                yield Call(tool=tool.name, arguments=arguments)
 
     def spread(self, state: State, focus: int, most: int) -> Iterator[list[Call]]:
         """The same call for each record of a group: checks often ask of every record of a kind at once."""
         for tool in self._tools:
             properties: dict[str, Any] = tool.parameters.get("properties") or {}
             required = set(tool.parameters.get("required") or [])
-            which = next((n for n in properties if is_id(n) and _tables_of(n, state)), None)
+            which = next((n for n in properties if is_id(n) and tables_of(n, state)), None)
             if which is None:
                 continue
             choices = [
                 [(0.0, _HERE)] if n == which else self._choices(n, s, state, focus, needed=n in required)
                 for n, s in properties.items()
             ]
-            groups = [g for table in _tables_of(which, state) for g in self._groups(state, table, focus)]
+            groups = [g for table in tables_of(which, state) for g in self._groups(state, table, focus)]
             for picked in cheapest(choices, most) if all(choices) else ():
                 given = dict(zip(properties, picked, strict=True))
                 for group in groups:
@@ -142,7 +130,7 @@ class Proposer:
         ]
         by_value: dict[tuple[str, str], list[str]] = {}
         for key, row in rows.items():
-            for name, value in [*row.items(), *_joined(state, row)]:
+            for name, value in [*row.items(), *joined(state, row)]:
                 if isinstance(value, str | bool | int):
                     by_value.setdefault((name, canonical(value)), []).append(key)
         groups = [fitting, list(rows), *by_value.values()]
@@ -153,7 +141,7 @@ class Proposer:
         """Calls of the tools that only read, with arguments out of the state."""
         for tool in skeleton.tools:
             if not tool.mutates and self.hints:
-                yield from self._calls(tool, state, len(self.hints) - 1, most)
+                yield from self.calls(tool, state, len(self.hints) - 1, most)
 
     # Candidates
 
@@ -168,14 +156,18 @@ class Proposer:
         found += [(0.8, value) for value in _enum(schema)]
         if kind in ("object", "array", "any"):
             found += self._composed(name, schema, state, focus)
-        found += [(1.3, value) for value in self.hints[focus].values if _fits(value, kind)]
-        found += [(1.6, text) for text in self._quoted if kind in ("string", "any")]
-        found.append((0.45, _KEPT))
-        if not needed:
-            found.append((0.35, _OMITTED))
-        elif len(found) < 3:
+        # An id is seldom any text that happens to be there.
+        surplus = 0.6 if is_id(name) else 0.0
+        found += [(1.3 + surplus, value) for value in self.hints[focus].values if "\n" not in str(value)]
+        found += [(1.6 + surplus, text) for text in self._quoted if kind in ("string", "any")]
+        found = [pair for pair in found if _fits(pair[1], kind)]
+        if kind in ("string", "any") and tokens(name) & _TIMES:
+            found += [(1.25, "2025-01-01"), (1.35, "2025-01-01T10:00:00")]
+        if is_id(name) and needed:
+            found.append((1.45, "X-1"))
+        if needed and len(found) < 3:
             found += [(3.0, value) for value in _FALLBACK.get(kind, ["x"])]
-        return _best([pair for pair in found if pair[1] in (_KEPT, _OMITTED) or _fits(pair[1], kind)])
+        return _best([*found, (0.45 + surplus, _KEPT), *([] if needed else [(0.35, _OMITTED)])])
 
     def _hinted(self, name: str, kind: str, focus: int) -> Iterator[Costed]:
         for number, hints in enumerate(self.hints):
@@ -211,7 +203,7 @@ class Proposer:
         """Keys of tables that an id may mean, and values that stand in fields of that name."""
         hints = self.hints[focus]
         rank = itertools.count()
-        for table, key in _keys(state):
+        for table, key in keys_of(state):
             if not is_id(name) and not tokens(name) & tokens(table):
                 continue
             akin = bool(tokens(name) & tokens(table)) or name in ("_id", "id")
@@ -226,7 +218,7 @@ class Proposer:
                 yield cost + 0.7 + 0.01 * next(rank), key
             else:
                 yield cost + (0.9 if key in self._task else 1.4 if akin else 2.2) + 0.02 * next(rank), key
-        for value in _values_of(state, name)[:4]:
+        for value in values_of(state, name)[:4]:
             yield 2.0, value
 
     def _matches(self, table: dict[str, Json], key: str, hints: Hints) -> int:
@@ -259,7 +251,7 @@ class Proposer:
                 }
                 yield 0.2, {k: c[0][1] for k, c in inner.items() if c and c[0][1] not in (_OMITTED, _KEPT)}
             return
-        keys = {key for _, key in _keys(state)}
+        keys = {key for _, key in keys_of(state)}
         ids = [value for value in hints.values if isinstance(value, str) and value in keys]
         if ids:
             yield 0.4, list(dict.fromkeys(ids))
@@ -331,22 +323,22 @@ def _settled(arguments: dict[str, Json], state: State) -> dict[str, Json]:
     """The arguments with what a field is to keep looked up in the record that the other arguments name."""
     named = [value for value in arguments.values() if isinstance(value, str)]
     record: dict[str, Json] = {}
-    for _, table in _tables(state):
+    for _, table in tables(state):
         for key in named:
             if isinstance(table.get(key), dict):
                 record = {**table[key], **record}
     settled: dict[str, Json] = {}
     for name, value in arguments.items():
-        plain = _PREFIXES.sub("", name)
+        bare = plain(name)
         if value is _KEPT:
-            if plain in record:
-                settled[name] = record[plain]
+            if (kept := nearest(bare, record)) is not None:
+                settled[name] = record[kept]
         elif isinstance(value, _Appended):
-            settled[name] = f"{record.get(plain) or ''}{value}"
+            settled[name] = f"{record.get(bare) or ''}{value}"
         elif isinstance(value, _Merged):
-            settled[name] = {**_or(record.get(plain), dict), **value}
+            settled[name] = {**_or(record.get(bare), dict), **value}
         elif isinstance(value, _Added):
-            had = _or(record.get(plain), list)
+            had = _or(record.get(bare), list)
             settled[name] = [*had, *(one for one in value if one not in had)]
         elif value is not _OMITTED:
             settled[name] = value
@@ -355,36 +347,6 @@ def _settled(arguments: dict[str, Json], state: State) -> dict[str, Json]:
 
 def _or(value: Json, kind: type[Any]) -> Any:
     return value if isinstance(value, kind) else kind()
-
-
-def _tables(state: State) -> Iterator[tuple[str, dict[str, Json]]]:
-    return ((name, value) for name, value in state.items() if isinstance(value, dict))
-
-
-def _keys(state: State) -> Iterator[tuple[str, str]]:
-    return ((name, key) for name, table in _tables(state) for key in table)
-
-
-def _tables_of(name: str, state: State) -> list[str]:
-    """Tables that an id may mean."""
-    return [table for table, _ in _tables(state) if tokens(name) & tokens(table)]
-
-
-def _joined(state: State, row: dict[str, Json]) -> Iterator[tuple[str, Json]]:
-    for name, value in row.items():
-        if is_id(name) and isinstance(value, str):
-            for other, table in _tables(state):
-                if tokens(name) & tokens(other) and isinstance(table.get(value), dict):
-                    yield from ((f"{name}.{field}", v) for field, v in table[value].items())
-
-
-def _values_of(state: State, name: str) -> list[Json]:
-    plain, found = _PREFIXES.sub("", name), dict[str, Json]()
-    for _, table in _tables(state):
-        for record in table.values():
-            if isinstance(record, dict) and plain in record:
-                found.setdefault(canonical(record[plain]), record[plain])
-    return list(found.values())
 
 
 def _enum(schema: Any) -> list[Json]:
