@@ -284,6 +284,22 @@ def test_a_row_whose_name_is_its_key_alone(tmp_path):
     assert release.env_id(release.read_environments(put(tmp_path / "e.json", {"env_7": row}))[0]) == "env_7"
 
 
+def test_names_may_be_numbers(tmp_path):
+    skeletons = release.read_environments(
+        put(tmp_path / "e.json", [environment(env_id=0), environment(env_id=7)])
+    )
+    table = [scenario(env_id=0, task_id=3), scenario(env_id=7, task_id=4)]
+    posed = release.read_scenarios(put(tmp_path / "s.json", table), skeletons)
+    played = [trajectory(task_info={"env_id": 7, "task_id": 4, "task": "x"})]
+    read = release.read_trajectories(put(tmp_path / "t.json", played), skeletons, posed)
+    assert len(skeletons) == 2 and [release.env_id(s) for s in skeletons] == ["0", "7"]
+    assert read[0].scenario_id == posed[1].id
+    release.write_scenarios(posed, tmp_path / "s2.json", skeletons)
+    release.write_trajectories(read, tmp_path / "t2.json", skeletons, posed)
+    assert json.loads((tmp_path / "s2.json").read_text()) == table
+    assert json.loads((tmp_path / "t2.json").read_text()) == played
+
+
 def test_a_lone_object_is_a_row(tmp_path):
     assert len(release.read_scenarios(put(tmp_path / "one.json", scenario()))) == 1
     assert len(release.read_trajectories(put(tmp_path / "t.json", trajectory()))) == 1
@@ -466,7 +482,7 @@ def test_an_environment_that_cannot_be_read_is_told_and_the_others_go_on(tmp_pat
     ("row", "told"),
     [
         (scenario(env_id="env_9"), "no environment 'env_9'"),
-        (scenario(env_id=None), "env_id: expected a text"),
+        (scenario(env_id=None), "env_id: expected a name"),
         (scenario(init_config="{'a': "), "init_config: expected an object"),
         (scenario(init_config=[]), "init_config: expected an object"),
         (scenario(init_config="{'a': {1, 2}}"), "init_config: expected an object"),
@@ -486,7 +502,7 @@ def test_a_scenario_that_cannot_be_read(tmp_path, row, told):
     ("row", "told"),
     [
         (trajectory(task_info=None), "task_info"),
-        (trajectory(task_info={"task_id": 5}), "task_info"),
+        (trajectory(task_info={"task_id": [5]}), "task_info"),
         (trajectory(messages="x"), "messages: expected a list"),
         (trajectory(messages=[{"content": "x"}]), "role"),
         (trajectory(trajectory={"a": 1}), "trajectory: expected a list"),

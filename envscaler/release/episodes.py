@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 from envscaler.agent import parse_calls
 from envscaler.error import ParameterError
 from envscaler.release.exact import Row, RowError, Shape
-from envscaler.release.shapes import env_id, function_schemas, listed, task_id
+from envscaler.release.shapes import env_id, function_schemas, listed, name_in, task_id
 from envscaler.schema import Call, Json, Rollout, Scenario, Skeleton, Step
 
 Form = Literal["result", "training"]
@@ -59,7 +59,7 @@ def trajectories(
 
 def _read(row: Row, scenario_ids: Mapping[str, str]) -> dict[str, Any]:
     info = row.get("task_info")
-    if not isinstance(info, dict) or not isinstance(info.get("task_id"), str):
+    if not isinstance(info, dict) or not name_in(info, "task_id"):
         raise RowError(f"task_info: expected an object with a task_id, or one as text, got {info!r:.80}.")
     messages = listed(row, "messages")
     if odd := [m for m in messages if not isinstance(m, dict) or not isinstance(m.get("role"), str)]:
@@ -71,7 +71,7 @@ def _read(row: Row, scenario_ids: Mapping[str, str]) -> dict[str, Any]:
     ended = "stopped" if conversation else "finished"
     whole = row.get("terminated", True) and not row.get("truncated")
     return {
-        "scenario_id": scenario_ids.get(info["task_id"], info["task_id"]),
+        "scenario_id": scenario_ids.get(name_in(info, "task_id"), name_in(info, "task_id")),
         "agent": "recorded",
         "conversation": conversation,
         "messages": messages,

@@ -27,18 +27,22 @@ _WRITES = {"query": False, "state_change": True}
 
 def env_id(skeleton: Skeleton) -> str:
     """The name that an environment has in published data."""
-    name = skeleton.extra.get("env_id")
-    return name if isinstance(name, str) else skeleton.id
+    return name_in(skeleton.extra, "env_id") or skeleton.id
 
 
 def task_id(scenario: Scenario) -> str:
     """The name that a scenario has in published data."""
-    name = scenario.extra.get("task_id")
-    return name if isinstance(name, str) else scenario.id
+    return name_in(scenario.extra, "task_id") or scenario.id
+
+
+def name_in(row: Row, field: str) -> str:
+    """A name, which may be a number; empty where there is none."""
+    name = row.get(field)
+    return str(name) if isinstance(name, str | int) and not isinstance(name, bool) else ""
 
 
 def _name(row: Row, field: str) -> Row:
-    return {field: row[field]} if isinstance(row.get(field), str) else {}
+    return {field: row[field]} if name_in(row, field) else {}
 
 
 # Environments
@@ -183,7 +187,9 @@ def scenarios(skeletons: Iterable[Skeleton] = (), guards: Guards = "apart") -> S
 
 
 def _read_scenario(row: Row, skeletons: dict[str, Skeleton]) -> dict[str, Any]:
-    name, state = text_in(row, "env_id"), row.get("init_config")
+    name, state = name_in(row, "env_id"), row.get("init_config")
+    if not name:
+        raise RowError(f"env_id: expected a name, got {row.get('env_id')!r:.60}.")
     if skeletons and name not in skeletons:
         raise RowError(
             f"env_id: there is no environment {name!r} among the {len(skeletons)} that were given."
