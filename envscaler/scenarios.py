@@ -182,7 +182,7 @@ def _try(draft: Draft) -> _Trial:
         found = evidence_of(draft, draft.witness)
         why = f"scenarios/certificate: {_standing_against(certificate)}"
         return _Trial(why=why, blamed=suspects(draft, certificate, found), found=found)
-    if changing := changing_checks(scenario.checks, draft.state, lambda: draft.final):
+    if changing := changing_checks(scenario.checks, draft.state, lambda: [draft.final]):
         why = " ".join(f"{item!r}: {fault}" for item, fault in changing.items())
         return _Trial(why=f"scenarios/check: {why}", blamed=[Suspect("check", why, tuple(changing))])
     return _Trial(certified=scenario.replace(certificate=certificate))

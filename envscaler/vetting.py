@@ -25,7 +25,8 @@ _TRACELESS = (
 """What can be done and leave nothing behind, unless the world keeps a field or a status for it."""
 _DONE = re.compile(
     rf"\b(?:been|assistant|agent|system|user)\s+(?:\w+ly\s+)?({_TRACELESS}|looked\s+(?:up|at|for|into))\b"
-    r"(?!\s+(?:and|in\b|out\b|off\b))",
+    r"(?!\s+(?:and|in\b|out\b|off\b))"
+    rf"|\b(?:was|were)\s+(?:\w+ly\s+)?({_TRACELESS}|looked\s+(?:up|at|for|into))\s*\?",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[a-z]+")
@@ -93,7 +94,7 @@ _UNDONE = re.compile(
 
 def leaves_no_trace(item: str, words: Collection[str]) -> bool:
     """Whether a question asks for something done that no state shows; `words` are those the world keeps."""
-    return any(_WORD.findall(found.lower())[0] not in words for found in _DONE.findall(item))
+    return any(_WORD.findall("".join(found).lower())[0] not in words for found in _DONE.findall(item))
 
 
 def kept_words(entities: Iterable[Entity], state: State) -> set[str]:
@@ -133,26 +134,28 @@ def check_problems(checks: Sequence[Check], state: State, may_change: Sequence[s
     """By question: checks that break on some state, change what they are given, or say at reset what they must not."""
     states: list[State] = [state, {}, wiped(state), garbage(state), _rubble(state)]
     graded = grade_all(checks, state, states, may_change)
-    problems = changing_checks(checks, state, lambda: state)
+    problems = changing_checks(checks, state, lambda: states)
     for number, check in enumerate(checks):
         if problem := _check_problem(check, [outcomes[number] for outcomes in graded]):
             problems[check.item] = problem
     return problems
 
 
-def changing_checks(checks: Sequence[Check], state: State, final: Callable[[], State]) -> dict[str, str]:
-    """By question: checks that change the final state they are given, or the initial one.
+def changing_checks(
+    checks: Sequence[Check], state: State, finals: Callable[[], Sequence[State]]
+) -> dict[str, str]:
+    """By question: checks that change a final state they are given, or the initial one.
 
     Args:
         checks: those whose code could change something are tried.
         state: the data at reset.
-        final: gives the data after the witness; it is not asked where there is nothing to try.
+        finals: gives the final states to try; it is not asked where there is nothing to try.
     """
     doubtful = [check for check in checks if _CHANGE.search(check.source)]
     if not doubtful:
         return {}
-    outcomes = grade_all([_onlooker(check) for check in doubtful], state, [final()])[0]
-    found = ((check.item, _change_problem([o])) for check, o in zip(doubtful, outcomes, strict=False))
+    graded = grade_all([_onlooker(check) for check in doubtful], state, finals())
+    found = ((check.item, _change_problem([said[n] for said in graded])) for n, check in enumerate(doubtful))
     return {item: problem for item, problem in found if problem}
 
 
