@@ -146,8 +146,12 @@ class _Trial:
     def _breaches(self, seen: Seen) -> Iterator[Finding]:
         if not seen.diff:
             return
+        doubled = any(
+            isinstance(v, list) and len({*map(str, v)}) < len(v) for v in seen.call.arguments.values()
+        )
         for kind, severity, message in self._habits.breaches(seen.before, seen.after, seen.diff):
-            yield finding(kind, severity, seen.call.tool, f"{seen.call.tool} {message}", **seen.told)
+            if not (doubled and kind == "listed-twice"):
+                yield finding(kind, severity, seen.call.tool, f"{seen.call.tool} {message}", **seen.told)
 
     def _look_into(self, inside: Inside, environment: Environment, seen: Sequence[Seen]) -> Iterator[Finding]:
         calls: list[Call] = []

@@ -210,6 +210,7 @@ class Hand:
     def _edges(self, name: str, schema: Any, old: Json) -> Iterator[Json]:
         """Values at the edge of what an argument may be, and beyond it."""
         kinds = kinds_of(schema)
+        kinds = {"string"} if len(kinds - {"null"}) >= 4 else kinds  # it may be anything
         known = [*self._named.get(name, []), *named_in(schema), *self._named.get("", [])]
         if kinds & {"integer", "number"}:
             numbers = [v for v in [*known, *self.values.like(name), old] if _is_number(v)]
@@ -326,19 +327,33 @@ def example(schema: Any, values: Values, chance: random.Random, name: str = "", 
         return "x"
     if schema.get("enum"):
         return chance.choice(schema["enum"])
+    if len(kinds_of(schema) - {"null"}) >= 4:
+        schema = {"type": "string"}  # it may be anything, and an object would tempt nobody
     if schema.get("anyOf"):
         return example(chance.choice(schema["anyOf"]), values, chance, name, depth + 1)
     kind = schema.get("type")
     kind = kind[0] if isinstance(kind, list) and kind else kind
     if kind == "array":
-        inner = name.removesuffix("s")
-        return [
-            example(schema.get("items"), values, chance, inner, depth + 1) for _ in range(chance.randrange(3))
-        ]
+        inner, items = name.removesuffix("s"), schema.get("items")
+        return [example(items, values, chance, inner, depth + 1) for _ in range(chance.randrange(3))]
     if kind == "object":
         parts = schema.get("properties") or {}
-        return {key: example(part, values, chance, key, depth + 1) for key, part in parts.items()}
+        made = {key: example(part, values, chance, key, depth + 1) for key, part in parts.items()}
+        return made or _some_fields(values, chance, name)
     return _scalar(str(kind), schema, values, chance, name)
+
+
+def _some_fields(values: Values, chance: random.Random, name: str) -> dict[str, Json]:
+    """An object that nothing is said of: a record, or some of its fields, for that is what most of them are."""
+    stem = name.removesuffix("s").removesuffix("_data").removesuffix("_info").removeprefix("new_")
+    tables = [t for t, rows in values.tables.items() if any(isinstance(r, dict) for r in rows.values())]
+    alike = [t for t in tables if _akin(stem, t)] or tables
+    if not alike or chance.random() < 0.1:
+        return {}
+    rows = [row for row in values.tables[chance.choice(alike)].values() if isinstance(row, dict)]
+    names = list(chance.choice(rows))
+    fields = names if chance.random() < 0.4 else chance.sample(names, min(len(names), chance.randint(1, 3)))
+    return {f: chance.choice([row.get(f) for row in rows]) for f in fields}
 
 
 def _scalar(kind: str, schema: dict[str, Any], values: Values, chance: random.Random, name: str) -> Json:

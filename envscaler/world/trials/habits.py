@@ -85,8 +85,12 @@ class Habits:
                 )
             return
         own = self._shape.own_ids.get(table)
-        if own and isinstance(after.get(table), dict) and own[0] in row and str(row[own[0]]) != key:
-            yield "key-differs", "error", f"puts a record with the {own[0]} {row[own[0]]!r} under {key!r}."
+        was_own = old.get(own[0]) if own and isinstance(old, dict) else None
+        astray = own and own[0] in row and str(row[own[0]]) != key and row[own[0]] != was_own
+        if own and astray and isinstance(after.get(table), dict):
+            # Where another field bears the key, the state at reset may have been keyed by the wrong one.
+            severity: Severity = "note" if key in map(str, row.values()) else "error"
+            yield "key-differs", severity, f"puts a record with the {own[0]} {row[own[0]]!r} under {key!r}."
         yield from self._fields(table, key, row, old)
         was = dict(leaves(old)) if isinstance(old, dict) else {}
         for way, value in leaves(row):
@@ -142,7 +146,7 @@ class Habits:
                 continue
             was = old.get(field) if isinstance(old, dict) else None
             double = [v for v, n in Counter(map(str, value)).items() if n > 1]
-            if double and not (isinstance(was, list) and len(set(map(str, was))) < len(was)):
+            if double and value != was and not (isinstance(was, list) and len(set(map(str, was))) < len(was)):
                 yield "listed-twice", "warning", f"lists {double[0]} twice in {field} of {key}."
 
     def _orphans(self, table: str, key: str, before: State, after: State) -> Iterator[Breach]:

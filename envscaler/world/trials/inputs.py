@@ -19,7 +19,7 @@ from envscaler.world.trials.finding import finding
 from envscaler.world.trying import Values, is_id, means
 
 _REPLACES = re.compile(
-    r"^(update|set|upsert|put|save|edit|modify|record|assign|log|store|sync|replace|import|rate)"
+    "update|upsert|set_|put_|save|edit|modify|record|assign|log_|store|sync|replace|import|rate_"
 )
 _MAY_REPLACE = re.compile(
     r"overwr|replac|upsert|or update|if (it |one )?(already )?exists,? (it is|its|the)", re.I
@@ -65,7 +65,7 @@ class Inputs:
         """What all calls together show."""
         yield from self._lost_ways()
         for (tool, argument, table), seen in self._overwrites.items():
-            if (tool, argument, table) in self._creates and not _REPLACES.match(tool):
+            if (tool, argument, table) in self._creates and not _REPLACES.search(tool):
                 sure = not _MAY_REPLACE.search(self._docs.get(tool, ""))
                 key = seen.call.arguments[argument]
                 message = f"{tool} was given the {argument} {key!r}, which is in {table} already, and wrote over it."
@@ -84,7 +84,7 @@ class Inputs:
                     continue
                 if "added" in change:
                     self._creates.setdefault((seen.call.tool, argument, table), seen)
-                elif "changed" in change and key in (records(seen.before.get(table)) or {}):
+                elif isinstance(change.get("changed"), dict):
                     self._overwrites.setdefault((seen.call.tool, argument, table), seen)
 
     def _note_ids(self, seen: Seen) -> None:
@@ -94,7 +94,7 @@ class Inputs:
                 continue
             if not any(value in (records(table) or {}) for table in seen.before.values()):
                 made = any(w.endswith(f"/{value}") and "added" in c for w, c in seen.diff.items())
-                if seen.done and not made and value not in self._values.texts:
+                if seen.done and not made and value not in self._values.texts and not _asks(seen):
                     self._unknown[seen.call.tool, argument].append(seen)
             elif seen.done:
                 self._known.add((seen.call.tool, argument))
@@ -158,6 +158,13 @@ class Inputs:
                 yield finding("argument-lost", "note", tool, message, **seen.told)
 
 
+def _asks(seen: Seen) -> bool:
+    """Whether a call answers a question with no, as one on whether something is there should."""
+    data = seen.reply.get("data") if isinstance(seen.reply, dict) else None
+    answers = list(data.values()) if isinstance(data, dict) else [data]
+    return not seen.diff and any(answer is False or answer is None for answer in answers)
+
+
 def _plain(value: Json, stored: Json) -> bool:
     """Whether a value lies there as it is, and is one that lies nowhere by chance."""
     return same(value, stored) and value not in (0, 1, True, False, "")
@@ -172,7 +179,7 @@ def _reached(value: Json, stored: Json, old: Json) -> bool:
     if isinstance(stored, dict):
         return any(_reached(value, part, None) for part in stored.values())
     if _number(value) and _number(stored):
-        near = [value, abs(value), *([old + value, old - value] if _number(old) else [])]
+        near = [value, -value, *([old + value, old - value] if _number(old) else [])]
         return any(abs(stored - one) <= 0.01 for one in near)
     one, other = str(value).strip().casefold(), str(stored).strip().casefold()
     return one == other or (len(one) > 2 and one in other) or (len(other) > 5 and other in one)

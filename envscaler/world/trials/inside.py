@@ -80,7 +80,7 @@ class Inside:
             set[str]().union(*parts) for parts in zip(*((v.ids, v.others) for v in values), strict=True)
         )
         for (tool, name), met in self._met.items():
-            others = met & texts - ids
+            others = {text for text in met & texts - ids if text.strip()}
             if not is_id(name) or not others or met & ids:
                 continue
             severity: Severity = "warning" if (tool, name) in self._looked_up else "error"

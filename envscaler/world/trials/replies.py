@@ -6,7 +6,7 @@ both have must agree with the state after the call. Whether the state is right i
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from envscaler.schema import Finding, Json, Severity, Skeleton
@@ -17,6 +17,9 @@ from envscaler.world.trials.finding import finding
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 _COUNTS = ("count", "total", "total_count", "total_results", "number_of_results", "num_results")
+_MAY_BE_IDLE = re.compile(
+    r"recalc|recompute|refresh|correct|sync|validat|verif|check|ensure|clean|purge|expire|process"
+)
 _DEEPEST = 4
 _FEW = 3
 """Calls that were done without effect before it is held against a write."""
@@ -63,17 +66,28 @@ class Replies:
             self._effective |= {name} if seen.diff else set()
 
     def _lies(self, seen: Seen) -> Iterator[str]:
-        for part in _dicts(seen.reply):
-            for table, field in self._own.items():
-                row = _row(seen.after, table, part.get(field))
-                if row is None or not _is_copy(part, row, field):
-                    continue
-                wrong = [f for f in part.keys() & row.keys() if not _alike(part[f], row[f])]
-                if wrong:
-                    f = sorted(wrong)[0]
-                    yield (
-                        f"replies that {f} of {part[field]} is {part[f]!r}; in the state it is {row[f]!r}."
-                    )
+        for part, row, own in self._shown(seen.reply, seen.after):
+            wrong = sorted(f for f in part.keys() & row.keys() if not _alike(part[f], row[f]))
+            if wrong:
+                f = wrong[0]
+                yield f"replies that {f} of {part[own]} is {part[f]!r}; in the state it is {row[f]!r}."
+
+    def _shown(
+        self, value: Json, state: State, depth: int = 0
+    ) -> Iterator[tuple[dict[str, Any], dict[str, Any], str]]:
+        """Parts of a reply that show a record, with the record and the name of its id."""
+        if depth > _DEEPEST or not isinstance(value, dict | list):
+            return
+        row: dict[str, Any] = {}
+        for table, own in self._own.items() if isinstance(value, dict) else ():
+            found = _row(state, table, value.get(own))
+            if found and found.get(own) == value.get(own) and _is_copy(value, found, own):
+                row = found
+                yield value, row, own
+        # What lies in a field of the record belongs to it and is no record of its own.
+        inner = [v for k, v in value.items() if k not in row] if isinstance(value, dict) else value
+        for part in inner:
+            yield from self._shown(part, state, depth + 1)
 
     def at_the_end(self) -> Iterator[Finding]:
         """Writes that were done, as they say, and never changed anything."""
@@ -123,9 +137,3 @@ def _miscounted(reply: Json) -> Iterator[str]:
             count = part.get(name)
             if len(lists) == 1 and type(count) is int and count != len(lists[0]):
                 yield f"replies with {name} {count} beside {len(lists[0])} entries."
-
-
-def all_of(judged: Iterable[Iterator[Finding]]) -> Iterator[Finding]:
-    """All findings of several judgements."""
-    for findings in judged:
-        yield from findings
