@@ -172,7 +172,7 @@ def _cell(axes: "Axes", place: int, height: float, row: Mapping[Any, Any], *, al
     strength = 0.85 * (row["share"] ** 0.5 if alarm else row["share"])
     colour = tuple(1 - strength * (1 - part) for part in full)
     axes.add_patch(Rectangle((place - 0.48, height - 0.46), 0.96, 0.92, facecolor=colour, linewidth=0))
-    ink = "white" if strength > 0.5 else INK
+    ink = "white" if sum(colour) < 1.75 else INK
     axes.text(place - 0.06, height, f"{row['share']:.0%}", ha="right", va="center", color=ink, fontsize=9.5)
     between = f"{100 * row['low']:.0f}–{100 * row['high']:.0f}"
     axes.text(place - 0.02, height, between, ha="left", va="center", color=ink, fontsize=7, alpha=0.85)
