@@ -9,7 +9,7 @@ It compares what was changed, so unchanged tables cost next to nothing. It runs 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from envscaler.record import canonical, digest
 from envscaler.schema import Json
@@ -65,25 +65,28 @@ class Alike:
         """
         first, second = self._by_turn(one), self._by_turn(other)
         for where in first.keys() & second.keys():
-            (table, key), (mine, theirs) = where, (first[where], second[where])
-            for way, value in mine.items():
-                if way in theirs and not same(value, theirs[way]):
-                    place = NEW if key is not None and key.startswith(NEW) else key
-                    self._loose.add((table, ANY if everywhere and key is not None else place, pattern(way)))
+            (table, key, turn), mine, theirs = where, first[where], second[where]
+            place = ANY if everywhere and (key, turn) != (None, None) else key if turn is None else NEW
+            for way in mine.keys() | theirs.keys():
+                # What only one of them has was changed by that one alone.
+                if way not in mine or way not in theirs or not same(mine[way], theirs[way]):
+                    self._loose.add((table, place, pattern(way)))
 
-    def _by_turn(self, final: State) -> dict[tuple[str, str | None], dict[Path, Json]]:
-        """The leaves of each record that changed, those of added records under their turn in the table."""
+    def _by_turn(self, final: State) -> dict[tuple[str, str | None, int | None], dict[Path, Json]]:
+        """The leaves of each record that changed: under its key, or for one that was added under its turn."""
         found = _Changes(diff(self._initial, final), self.shape)
-        turns = {key: f"{NEW}{number}" for number, key in enumerate(found.ids)}
-        return {
-            (record.table, record.key if how != "added" else f"{NEW}{number}"): {
+        turns = {key: f"turn {number}" for number, key in enumerate(found.ids)}
+        told: dict[tuple[str, str | None, int | None], dict[Path, Json]] = {}
+        for number, (how, record, content) in enumerate(found.records):
+            if how == "removed":
+                continue
+            where = (record.table, None, number) if how == "added" else (record.table, record.key, None)
+            told[where] = {
                 way: found.renamed(value, Leaf(record.table, None, way), turns)
                 for way, value in leaves(content)
                 if (record.table, way) not in found.own
             }
-            for number, (how, record, content) in enumerate(found.records)
-            if how != "removed"
-        }
+        return told
 
     def mark(self, final: State) -> str:
         """A text that alike states have in common, and no others."""
@@ -114,7 +117,12 @@ class Alike:
         """The ids that the episode generated, each with another one that it might have been."""
         ids = _Changes(diff(self._initial, final), self.shape).ids
         taken = {key for value in final.values() if isinstance(value, dict) for key in value} | set(ids)
-        return {key: other for key in ids if (other := _other_id(key)) not in taken}
+        nameless = self.shape.lists - self.shape.own_ids.keys()
+        return {
+            key: other
+            for key, table in ids.items()
+            if table not in nameless and (other := _other_id(key)) not in taken
+        }
 
     def renamed(self, final: State, names: dict[str, str]) -> State:
         """A final state with ids replaced, and all that refers to them."""
@@ -123,11 +131,8 @@ class Alike:
         for how, record, _ in found.records:
             if how == "removed" or (how == "added" and record.key is None):
                 continue
-            whole = value_at(final, Leaf(record.table, record.key))
-            fresh = _mapped(
-                whole, lambda way, v, r=record: found.replaced(v, Leaf(r.table, r.key, way), names)
-            )
-            made = with_value(made, Leaf(record.table, record.key), fresh)
+            place = Leaf(record.table, record.key)
+            made = with_value(made, place, found.replaced_in(value_at(final, place), place, names))
         for table, value in made.items():
             if isinstance(value, dict) and not names.keys().isdisjoint(value):
                 mine = {key for key in value if found.ids.get(key) == table}
@@ -194,9 +199,21 @@ class _Changes:
             return f"{_MARK}{names[text]}" if self._refers(text, leaf) else value
         if isinstance(value, str):
             for key, name in names.items():
-                if len(key) > 3 and not key.isdecimal() and key in value:
-                    value = value.replace(key, f"{_MARK}{name}")
+                if key in value and len(key) > 2 and not key.isdecimal():
+                    parts = re.split(rf"(?<![\w-]){re.escape(key)}(?![\w-])", value)
+                    value = f"{_MARK}{name}".join(parts)
         return value
+
+    def replaced_in(self, value: Json, leaf: Leaf, names: dict[str, str]) -> Json:
+        """A value with other ids in it, however deep."""
+        if isinstance(value, dict | list):
+            inside = value.items() if isinstance(value, dict) else enumerate(value)
+            parts = {
+                step: self.replaced_in(part, Leaf(leaf.table, leaf.key, (*leaf.path, step)), names)
+                for step, part in inside
+            }
+            return parts if isinstance(value, dict) else list(parts.values())
+        return self.replaced(value, leaf, names)
 
     def replaced(self, value: Json, leaf: Leaf, names: dict[str, str]) -> Json:
         """The value with other ids in it; a number stays a number."""
@@ -220,15 +237,6 @@ class _Changes:
             known = isinstance(value, str | int) and not isinstance(value, bool) and str(value) in self.ids
             if known and self._refers(str(value), Leaf(record.table, record.key, way)):
                 yield way, str(value)
-
-
-def _mapped(value: Json, put: Callable[[Path, Json], Json], at: Path = ()) -> Json:
-    """A value with another value for each leaf."""
-    if isinstance(value, dict):
-        return {key: _mapped(part, put, (*at, key)) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_mapped(part, put, (*at, place)) for place, part in enumerate(value)]
-    return put(at, value)
 
 
 def _other_id(key: str) -> str:

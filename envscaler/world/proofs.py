@@ -86,8 +86,9 @@ class Tried:
 
 def proof(name: str, holds: bool, detail: str, figure: float | None = None) -> Proof:
     """A line that is proved or failed; the detail is told of what failed."""
-    status = "proved" if holds else "failed"
-    return Proof(name=name, status=status, figure=figure, detail="" if holds else detail)
+    return Proof(
+        name=name, status="proved" if holds else "failed", figure=figure, detail="" if holds else detail
+    )
 
 
 def unproved(names: Sequence[str], why: str) -> list[Proof]:
@@ -236,7 +237,7 @@ def goals_needed(tried: Sequence[Tried]) -> Proof:
     idle = [p for p in goals if p not in alone]
     told = "; ".join(_beside(tried, place, goals) for place in idle[:SAID])
     figure = len(alone) / len(goals) if goals else 0.0
-    return proof("each goal needed", bool(goals) and not idle, told or "There is no goal.", figure=figure)
+    return proof("each goal needed", bool(goals) and not idle, told or "No mutant could be made.", figure)
 
 
 def _beside(tried: Sequence[Tried], place: int, goals: Sequence[int]) -> str:

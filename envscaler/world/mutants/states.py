@@ -78,7 +78,7 @@ def state_mutants(
     for must, mutant in maker.all():
         if len(seen) >= most and not must:
             return
-        mark = mutant.place, mutant.what.partition(" → ")[2] or mutant.kind
+        mark = mutant.place, mutant.what.partition(" → ")[2] or mutant.what
         if mark not in seen:
             seen.add(mark)
             yield mutant
@@ -182,26 +182,28 @@ class _Maker:
 
     def _swapped(self, changed: list[Leaf]) -> Iterator[StateMutant]:
         """The value and that of the same field of another record, exchanged."""
-        for leaf in changed:
-            if leaf.key is None:
-                continue
-            mine = value_at(self._after, leaf)
-            for key in self._shuffled(records(self._after[leaf.table]) or {}):
-                other = Leaf(leaf.table, key, leaf.path)
-                theirs = _value(self._after, other)
-                if key != leaf.key and type(theirs) is type(mine) and theirs != mine:
-                    state = with_value(with_value(self._after, leaf, theirs), other, mine)
-                    yield StateMutant("values swapped", f"{leaf} with {other}", state, leaf, True)
-                    break
+        yield from in_turn([self._partners(leaf) for leaf in changed if leaf.key is not None])
+
+    def _partners(self, leaf: Leaf) -> Iterator[StateMutant]:
+        mine = value_at(self._after, leaf)
+        for key in self._shuffled(records(self._after[leaf.table]) or {}):
+            other = Leaf(leaf.table, key, leaf.path)
+            theirs = _value(self._after, other)
+            if key != leaf.key and type(theirs) is type(mine) and theirs != mine:
+                state = with_value(with_value(self._after, leaf, theirs), other, mine)
+                yield StateMutant("values swapped", f"{leaf} with {other}", state, leaf, True)
 
     # What nobody asked for
 
     def _more(self, changed: list[Leaf]) -> Iterator[StateMutant]:
         """Another field of a record that was changed."""
         touched = {(leaf.table, leaf.key) for leaf in changed if leaf.key is not None}
-        for table, key in sorted(touched, key=str):
-            for leaf in self._leaves_of(Leaf(table, key), besides=changed):
-                yield from _first(self._wrong(leaf, done=False, kind="other field changed"))
+        others = [
+            leaf
+            for table, key in sorted(touched, key=str)
+            for leaf in self._leaves_of(Leaf(table, key), besides=changed)
+        ]
+        yield from in_turn([self._wrong(leaf, done=False, kind="other field changed") for leaf in others])
 
     def _bystanders(self) -> list[Iterator[StateMutant]]:
         """A neighbour changed, a neighbour missing, a row added; tables that changed come first."""
@@ -228,10 +230,9 @@ class _Maker:
         made = [
             self._wrong(leaf, done=False, kind="bystander changed")
             for record in picked
-            for leaf in self._shuffled(self._leaves_of(record))[: 6 if self._is_named(record) else 1]
+            for leaf in self._shuffled(self._leaves_of(record))[: 6 if self._is_named(record) else 2]
         ]
-        for one in made:
-            yield from _first(one)
+        yield from in_turn(made)
 
     def _is_named(self, record: Leaf) -> bool:
         return record.key is not None and len(record.key) > 1 and record.key in self._named
@@ -272,7 +273,9 @@ class _Maker:
             known = [value for value in self._shape.columns.get(leaf.column, []) if value is not None]
             return [("value filled in", self._shuffled(known)[0] if known else "unknown")]
         if self._shape.is_choice(leaf) and others and not isinstance(now, bool):
-            return [("other choice", value) for value in others[:2]]
+            close = [] if isinstance(now, str) and not shifted(now, 1) else near(now, self._chance)
+            first, *more = [("other choice", value) for value in others[:2]]
+            return [first, *close, *more]
         return [*near(now, self._chance), *(("other value of the column", v) for v in others[:1])]
 
     def _mutant(self, kind: str, leaf: Leaf, state: State, *, done: bool) -> StateMutant:
@@ -291,8 +294,8 @@ def near(value: Json, chance: random.Random) -> list[Wrong]:
     if isinstance(value, int | float):
         one = chance.choice((1, -1))
         return [("number off by one", value + one), ("number near", _about(value))]
-    if isinstance(value, str) and (shifted := _shifted(value, chance.choice((1, -1)))):
-        return [("date shifted", shifted)]
+    if isinstance(value, str) and (other := shifted(value, chance.choice((1, -1)))):
+        return [("date shifted", other)]
     if isinstance(value, str):
         return [("text altered", _altered(value))]
     if value == []:
@@ -306,7 +309,7 @@ def _about(value: float) -> float:
     return round(value * 1.1 + 0.1, 2)
 
 
-def _shifted(text: str, days: int) -> str:
+def shifted(text: str, days: int) -> str:
     """A date, or a time of day, that is another one; empty where the text is none."""
     for form, step in _FORMS:
         try:
