@@ -1,0 +1,195 @@
+"""Certifying many: every row once, resumed where it stopped, mended where it was torn, the same bytes at the end.
+
+Run: python -m pytest tests/test_certifying.py -q
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from worlds import LOANS, scenario, skeleton
+
+import envscaler.certifying as certifying
+from envscaler import release as published_data
+from envscaler.certifying import Certified, certify_all, table
+from envscaler.error import StoreError
+from envscaler.examining import Options
+from envscaler.schema import Check, Scenario, Skeleton
+
+ROOT = Path(__file__).resolve().parents[1]
+QUICK = Options(referee={"calls": 20})
+VACUOUS = Check(
+    item="Is Dune there?", source="def check_func(final_state):\n    return 'B-1' in final_state['books']"
+)
+
+
+def corpus(count: int = 4) -> tuple[list[Skeleton], list[Scenario]]:
+    """Two worlds, and scenarios in them that differ in their task."""
+    worlds = [skeleton(), skeleton(LOANS.replace("Lends books.", "Lends many books."))]
+    made = [
+        scenario(
+            worlds[n % 2],
+            task=f"Lend Dune to Ada, {n}.",
+            witness=[],
+            may_change=[],
+            checks=[*scenario().checks, VACUOUS],
+        )
+        for n in range(count)
+    ]
+    return worlds, made
+
+
+def run(out: Path | None, options: Options = QUICK, count: int = 4) -> Certified:
+    return certify_all(*corpus(count), out=out, options=options, workers=2, progress=False)
+
+
+def test_a_row_for_each_in_order_with_sums(tmp_path: Path) -> None:
+    worlds, made = corpus()
+    certified = run(tmp_path / "rows.jsonl")
+    assert [row.skeleton_id for row in certified.environments] == [world.id for world in worlds]
+    assert [row.scenario_id for row in certified.scenarios] == [one.id for one in made]
+    assert certified.complete and not certified.missing
+    totals = certified.totals
+    assert (totals["environments"], totals["scenarios"], totals["checks"]) == (2, 4, 8)
+    assert (totals["vacuous_checks"], totals["paid_for_nothing"], totals["mean_paid_for_nothing"]) == (
+        4,
+        4,
+        0.5,
+    )
+    assert json.loads(json.dumps(totals)) == totals
+    assert dict(table(certified))["checks that hold before anything is done"] == "4 of 8"
+
+
+def test_what_is_there_is_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "rows.jsonl"
+    first = run(out)
+    before = out.read_bytes()
+    monkeypatch.setattr(certifying, "examine_scenario", lambda *_, **__: pytest.fail("done already"))
+    monkeypatch.setattr(certifying, "examine_environment", lambda *_, **__: pytest.fail("done already"))
+    assert run(out) == first and out.read_bytes() == before
+
+
+def test_a_torn_line_and_a_lost_one_are_made_again(tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    whole = (run(out), out.read_bytes())
+    lines = whole[1].splitlines(keepends=True)
+    out.write_bytes(b"".join(lines[:3]) + lines[3][: len(lines[3]) // 2])
+    assert (run(out), out.read_bytes()) == whole
+    out.write_bytes(b"".join([lines[4], b'{"kind": "other"}\n', lines[0], b"\n"]))
+    assert (run(out), out.read_bytes()) == whole
+
+
+def test_other_options_and_other_content_are_other_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, done = tmp_path / "rows.jsonl", []
+    run(out)
+    real = certifying.examine_scenario
+    monkeypatch.setattr(
+        certifying, "examine_scenario", lambda *a, **k: done.append(k["name"]) or real(*a, **k)
+    )
+    run(out, Options(seed=1, referee={"calls": 20}), count=2)
+    assert len(done) == 2
+    run(out, Options(seed=1, referee={"calls": 20}), count=3)
+    assert len(done) == 3, "only the new one"
+    assert len(out.read_text().splitlines()) == 5, "rows of other options were dropped"
+
+
+def test_a_file_of_something_else_is_not_touched(tmp_path: Path) -> None:
+    for text in ("hello\n", '{"a": 1}\n', "no line end"):
+        out = tmp_path / "notes.txt"
+        out.write_text(text)
+        with pytest.raises(StoreError, match="name another file"):
+            run(out)
+        assert out.read_text() == text
+    out.write_text("")
+    assert run(out, count=1).complete
+
+
+def test_where_nothing_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    certified = run(tmp_path / "file" / "rows.jsonl", count=1)
+    assert not certified.complete and "Expected to write" in certified.failures[0].message
+
+
+def test_a_scenario_of_another_environment_is_a_failure() -> None:
+    worlds, made = corpus(2)
+    certified = certify_all(worlds[:1], made, options=QUICK, progress=False)
+    assert len(certified.scenarios) == 1 and not certified.complete
+    assert worlds[1].id in certified.failures[0].message
+    assert certified.totals["failures"] == 1
+
+
+def test_nothing_to_certify() -> None:
+    certified = certify_all([], [], progress=False)
+    assert (
+        certified.complete
+        and certified.totals["checks"] == 0
+        and certified.totals["mean_paid_for_nothing"] is None
+    )
+
+
+def test_names_and_recorded_episodes() -> None:
+    worlds, made = corpus(1)
+    world = worlds[0].model_copy(update={"extra": {"env_id": "env_7"}})
+    one = made[0].model_copy(update={"extra": {"task_id": "task_9"}, "checks": made[0].checks[:1]})
+    recorded = {one.id: [list(scenario().witness)]}
+    certified = certify_all([world], [one], recorded=recorded, options=QUICK, progress=False)
+    row = certified.scenarios[0]
+    assert (certified.environments[0].name, row.name, row.environment) == ("env_7", "task_9", "env_7")
+    assert row.searched is not None and row.searched.found_by == "recorded"
+    assert certified.totals["solved"] == certified.totals["with_witness"] == 1
+
+
+def command(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "ENVSCALER_HOME": str(home)}
+    line = [sys.executable, "-m", "envscaler", "certify", *arguments, "--no-progress", "--calls", "20"]
+    return subprocess.run(line, capture_output=True, text=True, env=env, cwd=ROOT)
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    """Our corpus in the published form."""
+    worlds, made = corpus(2)
+    folder = tmp_path / "data"
+    folder.mkdir()
+    published_data.write_environments(worlds, folder / "envs.json")
+    published_data.write_scenarios(made, folder / "scenarios.json", worlds)
+    return folder
+
+
+def test_the_command_certifies_a_folder(published: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    done = command(str(published), "--html", str(page), home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert {"environments", "scenarios", "checks", "vacuous_checks", "paid_for_nothing"} <= told.keys()
+    assert (told["environments"], told["scenarios"], told["checks"], told["vacuous_checks"]) == (2, 2, 4, 2)
+    assert "checks that hold before anything is done" in done.stdout
+    assert page.read_text().startswith("<!doctype html>") and Path(told["out"]).is_file()
+
+
+def test_found_faults_are_no_failure_of_the_run_unless_one_says_so(published: Path, tmp_path: Path) -> None:
+    assert command(str(published), "--strict", home=tmp_path).returncode == 1
+
+
+def test_what_cannot_be_read_is_said_in_a_sentence(published: Path, tmp_path: Path) -> None:
+    for arguments in (["nowhere"], [str(published), "--search", "-1"], [str(published), "--seed", "-1"]):
+        done = command(*arguments, home=tmp_path)
+        assert done.returncode == 1 and "Traceback" not in done.stderr and "Expected" in done.stderr
+    rows = json.loads((published / "scenarios.json").read_text())
+    rows[0]["env_id"] = "env_nowhere"
+    (published / "scenarios.json").write_text(json.dumps(rows))
+    done = command(str(published), home=tmp_path)
+    assert done.returncode == 1 and "env_nowhere" in done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["scenarios"] == 1, "the good ones went on"
+
+
+def test_environments_alone(published: Path, tmp_path: Path) -> None:
+    done = command(str(published / "envs.json"), home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert (told["environments"], told["scenarios"]) == (2, 0)
