@@ -30,6 +30,7 @@ from envscaler.repair import mend
 from envscaler.schema import Audit, Failure, Finding, Json, Skeleton
 from envscaler.starting import ask_state, broken_rules, loading_problem, start_problem
 from envscaler.store import Records
+from envscaler.world.binding import binding_findings
 from envscaler.world.referee import check_environment
 from envscaler.world.source import parse_class
 
@@ -78,6 +79,7 @@ def audit_skeleton(
             *doubts,
             *found,
             *(finding for trial in trials for finding in trial.findings),
+            *_loose_rules(bench.skeleton, state, seed),
             *_skips(bench),
         ],
         probes=[trial.probe for trial in trials],
@@ -150,6 +152,12 @@ def _initial_state(skeleton: Skeleton, model: Model, seed: int) -> tuple[dict[st
 
 
 # What the numbers say
+
+
+def _loose_rules(skeleton: Skeleton, state: dict[str, Json], seed: int) -> list[Finding]:
+    """Rules that forbid nothing or cannot say; those that are broken in play the referee tells, with the call."""
+    found = binding_findings(skeleton, state, seed=seed)
+    return [finding for finding in found if finding.kind != "rule-broken-in-play"]
 
 
 def _skips(bench: Bench) -> list[Finding]:
