@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from envscaler.doubting import Evidence, concerned, literals, unmet_in_words
 from envscaler.drafting import Draft, PartName, Stuck
-from envscaler.schema import Certificate, Check, Kill, Proof
+from envscaler.schema import Certificate, Kill, Proof
 from envscaler.vetting import refusal, shown
 from envscaler.world.change import unescaped
 from envscaler.world.check import BYSTANDERS
@@ -137,19 +137,22 @@ def _of_survivors(case: _Case, lines: Sequence[Proof]) -> list[Suspect]:
     )
     told = "".join(line.detail for line in lines)
     alive = [k for k in case.certificate.kills if not k.killers and f"[{k.kind}] {k.what}" in told]
-    items = [
-        item for item, check in case.draft.checks.items() if any(_looks_at(check, k, case) for k in alive)
-    ]
-    blamed = [Suspect("check", why, tuple(items))] if items else []
+    looking = {item for kill in alive for item in _looking_at(kill, case)}
+    items = tuple(item for item in case.draft.checks if item in looking)
+    blamed = [Suspect("check", why, items)] if items else []
     return [*blamed, Suspect("checklist", why)]
 
 
-def _looks_at(check: Check, kill: Kill, case: _Case) -> bool:
-    """Whether a check looks at what a mutant made wrong: a record or table it names, or what the call changed."""
+def _looking_at(kill: Kill, case: _Case) -> list[str]:
+    """The questions whose checks look at what a mutant made wrong: its call, its record, or else its table."""
+    checks = case.draft.checks
     if call := re.match(r"call (\d+) ", kill.what):
-        return int(call[1]) in concerned(check, case.draft, case.found)
+        return [i for i, check in checks.items() if int(call[1]) in concerned(check, case.draft, case.found)]
     place = re.match(r"([^/.:]+)(?:/([^.:]+))?", kill.what)
-    return place is not None and bool({unescaped(name) for name in place.groups() if name} & literals(check))
+    for name in reversed(place.groups() if place else ()):
+        if name and (found := [i for i, check in checks.items() if unescaped(name) in literals(check)]):
+            return found
+    return []
 
 
 _BLAMELESS = ("rules hold along the witness", "witness replayed again")
