@@ -7,7 +7,7 @@ from pathlib import Path
 from envscaler.model.prompt import blocks
 from envscaler.model.request import Request
 from envscaler.model.scripted import ScriptedModel
-from envscaler.schema import Rule, Skeleton, Theme
+from envscaler.schema import Call, Check, Rule, Scenario, Skeleton, Theme
 from envscaler.world.joining import assemble
 from envscaler.world.source import read_tools
 
@@ -262,6 +262,16 @@ def skeleton(**methods: str) -> Skeleton:
         state=ENTITIES, rules=[Rule(text=t, invariant=i) for t, i in INVARIANTS.items()],
         tools=read_tools(source, "VillageLibrary"),
     )  # fmt: skip
+
+
+def scenario(**changes: object) -> Scenario:
+    """The library's scenario as its author writes it, some fields exchanged."""
+    fields: dict = {
+        "skeleton_id": skeleton().id, "initial_state": STATE, "task": TASK, "may_change": MAY_CHANGE,
+        "checks": [Check(item=item, kind=kind, source=source) for item, (kind, source) in ITEMS.items()],
+        "witness": [Call(**call) for call in WITNESS], **changes,
+    }  # fmt: skip
+    return Scenario(**fields)
 
 
 def write_file(folder: Path) -> Path:
