@@ -2,6 +2,7 @@
 
     python tests/bench/audits.py --environments 6 --per-kind 1
     python tests/bench/audits.py --held-out --judge builtin --tester chance
+    python tests/bench/audits.py --held-out --plant
 
 One JSON object a line, of the built-in environments, of the published ones where the sample is there, and of both.
 Without `--held-out` the third of the environments is left out that the audit is not developed on, and so are the kinds
@@ -14,6 +15,7 @@ import json
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,7 @@ from envscaler.schema import Skeleton, Theme
 from envscaler.show.detection import cost_table, detection_table, draw_detection, false_alarm_table
 from envscaler.skeletons import build_skeleton
 from envscaler.world.exploring import CALLS
-from envscaler.world.mutants.sources import HELD_OUT_KINDS, KINDS, held_out_environment
+from envscaler.world.mutants.sources import HELD_OUT_KINDS, KINDS, Mutants, held_out_environment, mutants_of
 
 RELEASE = Path(
     os.environ.get("ENVSCALER_RELEASE", Path(__file__).resolve().parents[3] / "shared" / "release")
@@ -118,6 +120,26 @@ def tell(frame: pd.DataFrame, of: str) -> None:
             report(f"cost of an environment: {row['layer']}", row[unit], unit, of=of)
 
 
+def plant(worlds: list[World], kinds: list[str], options: argparse.Namespace, of: str) -> int:
+    """Count mutants, attempts that no call tells from the original, and environments without a place, by kind."""
+
+    def one(world: World) -> Mutants:
+        return mutants_of(world[0], kinds, options.per_kind, options.seed, state=world[1])
+
+    with ThreadPoolExecutor(options.workers) as pool:
+        made = list(pool.map(one, worlds))
+    for kind in kinds:
+        planted = [m for some in made for m in some if m.kind == kind]
+        by_execution = sum(m.by_execution for m in planted)
+        told = {
+            "by_execution": by_execution,
+            "equivalent": sum(some.equivalent[kind] for some in made),
+            "no_place": sum(some.no_place[kind] for some in made),
+        }
+        report(f"planted: {kind}", len(planted), "mutants", of=of, environments=len(made), **told)
+    return sum(map(len, made))
+
+
 def parsed() -> argparse.Namespace:
     """The command line."""
     line = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -125,6 +147,7 @@ def parsed() -> argparse.Namespace:
         "--environments", type=int, default=0, help="so many of each origin, evenly drawn; 0 for all"
     )
     line.add_argument("--origin", choices=("both", "built-in", "published"), default="both")
+    line.add_argument("--plant", action="store_true", help="only plant, and count what was planted")
     line.add_argument("--per-kind", type=int, default=1)
     line.add_argument("--kinds", default="", help="comma-separated; default all")
     line.add_argument("--held-out", action="store_true", help="the held-out environments and kinds too")
@@ -152,6 +175,10 @@ def main() -> None:
     kinds = options.kinds.split(",") if options.kinds else [kind for kind in KINDS if kind not in unseen]
     origins = {"built-in": built_in, "published": released}
     worlds = {name: make(options) for name, make in origins.items() if options.origin in ("both", name)}
+    if options.plant:
+        total = sum(plant(some, kinds, options, name) for name, some in worlds.items())
+        report("planted", total, "mutants", environments=sum(map(len, worlds.values())))
+        return
     both = [world for some in worlds.values() for world in some]
     begun = time.perf_counter()
     rows = calibrate_audits(

@@ -1,7 +1,8 @@
 """Calls that find out whether a mutant differs from its original: seeded, from live states, most of them of one tool.
 
-They are more than a referee would make, for they are made once a mutant: arguments come from one record where several
-belong together, and from the values that the code compares them with. What they do not reach is not known to differ.
+Arguments come from one record where several belong together, and from the values that the code compares them with.
+They are drawn in another way than the referee's, lest only such faults count as the referee would find. What they do
+not reach is not known to differ.
 """
 
 import ast
