@@ -103,29 +103,31 @@ def _count(number: int, word: str) -> str:
 
 
 def _cards(t: dict[str, Any]) -> list[dict[str, Any]]:
-    def card(words: str, figure: int, of: int, *, good_is_high: bool = False) -> dict[str, Any]:
-        fine = figure == of if good_is_high else not figure
-        return {"words": words, "figure": f"{figure:,}", "of": f"{of:,}", "look": "good" if fine else "bad"}
+    def card(words: str, figure: int, of: int, look: str = "bad", *, high: bool = False) -> dict[str, Any]:
+        """A figure out of how many; green where none is wrong, or where all are right."""
+        fine = figure == of if high else not figure
+        return {"words": words, "figure": f"{figure:,}", "of": f"{of:,}", "look": "good" if fine else look}
 
     cards = [
         card("scenarios pay an agent that does nothing", t["paid_for_nothing"], t["scenarios"]),
         card("checks hold before anything is done", t["vacuous_checks"], t["checks"]),
         card("scenarios have a check that cannot hold", t["scenarios_that_cannot_be_solved"], t["scenarios"]),
-        card(
-            "scenarios have a witness that solves them", t["with_witness"], t["scenarios"], good_is_high=True
-        ),
-    ]
-    tools = [
-        card("tools have a schema that a provider refuses", t["tools_refused"], t["tools"]),
-        card("parameters are described", t["parameters_described"], t["parameters"], good_is_high=True),
-        card("replies hand out live parts of the state", t["replies_aliased"], t["replies"]),
         card("environments have an error", t["environments_with_errors"], t["environments"]),
+        card("tools have a schema that a provider refuses", t["tools_refused"], t["tools"], "warn"),
+        card("parameters are described", t["parameters_described"], t["parameters"], "warn", high=True),
+        card("replies hand out live parts of the state", t["replies_aliased"], t["replies"], "warn"),
     ]
-    return [
-        c
-        for c in [*(cards if t["scenarios"] else []), *(tools if t["environments"] else [])]
-        if c["of"] != "0"
-    ]
+    if t["searched"] or t["with_witness"]:
+        cards.append(
+            card(
+                "scenarios have a witness that solves them",
+                t["with_witness"],
+                t["scenarios"],
+                "warn",
+                high=True,
+            )
+        )
+    return [c for c in cards if c["of"] != "0"]
 
 
 def _idle(t: dict[str, Any], paid: Sequence[float]) -> str:

@@ -114,9 +114,57 @@ ENVIRONMENTS: Mapping[str, Words] = {
     ),
     "never-succeeds": (
         "Tools that refused every call",
-        "Arguments that fit the schema, out of the initial state, never led to success. Some tools are that "
+        "Arguments out of the schema, the state and the tool's own code never led to success. Some tools are that "
         "particular; some cannot succeed at all.",
     ),
+    "reply-differs": (
+        "Replies that say something else than the database",
+        "What the tool tells the agent is not what it did; an agent that believes it goes wrong.",
+    ),
+    "no-effect": (
+        "Writes that write nothing",
+        "The tool says that it is done and never changed the state in any call.",
+    ),
+    "duplicate-id": (
+        "Tools that take an id twice",
+        "A second record under one id replaces the first, or hides it.",
+    ),
+    "unknown-accepted": ("Tools that take ids nobody has", "A record then refers to nothing."),
+    "dangling": ("References that lead nowhere", "A record is gone and others still name it."),
+    "argument-elsewhere": (
+        "Arguments written into another field",
+        "What the agent says lands where it does not belong.",
+    ),
+    "argument-scaled": ("Arguments changed by a factor", "What is stored is not what was said."),
+    "argument-lost": ("Arguments that leave no trace", "What the agent says is neither stored nor used."),
+    "by-chance": ("Replies that depend on chance", "Another seed, another answer to the same question."),
+    "by-address": ("Code that depends on addresses in memory", "It gives something else in every process."),
+    "hidden-state": (
+        "State that is not in the state",
+        "What happened before shows in replies and not in the database.",
+    ),
+    "invariant": ("Rules that are broken", "A call left a state that the environment's own rules forbid."),
+    "index-differs": (
+        "Indexes that disagree with their tables",
+        "One of two places that say the same was not kept up.",
+    ),
+    "count-differs": ("Counters that disagree with what they count", "One was not kept up with the other."),
+    "miscounted": ("Counters that disagree with what they count", "One was not kept up with the other."),
+    "field-missing": (
+        "Records made without a field that others have",
+        "A tool that reads the field raises later.",
+    ),
+    "new-attribute": ("Tables that appear in mid-episode", "No other code knows them."),
+    "type-changed": ("Values that change their type", "Comparisons with them fail from then on."),
+    "negative": ("Numbers that became negative", "No value of the field was, before."),
+    "listed-twice": ("Values listed twice", "A list that had each value once has one of them twice."),
+    "swallowed": (
+        "Errors that are swallowed",
+        "Something raised inside, and the tool says that all is well.",
+    ),
+    "not-json": ("Values that JSON cannot hold", "They are lost, or raise, where the state is written."),
+    "no-method": ("Declared tools that are not there", "Every call of them fails."),
+    "lost": ("Environments that hang or crash", "An episode in them cannot be finished."),
     "raises": (
         "Tools that raise",
         "An exception instead of a reply; the published runtime ends the episode with 0.",

@@ -75,7 +75,7 @@ def survey(skeleton: Skeleton, state: State, *, seed: int = 0, calls: int = CALL
             for seen in explorer.seen:
                 if seen.done:
                     done[seen.call.tool].append(seen.call)
-            for moment in (environment.snapshot(), begun):
+            for moment in (begun, environment.snapshot()):
                 # What a tool needs may have been made by the calls above, or used up by them.
                 environment.restore(moment)
                 for name in [tool.name for tool in skeleton.tools if not done[tool.name]]:
@@ -97,6 +97,7 @@ def _insist(skeleton: Skeleton, environment: Environment, name: str, done: dict[
         reply, _, _ = environment.attempt(call.tool, call.arguments)
         if not environment.faults and succeeded(reply):
             done[name].append(call)
+            environment.call(call.tool, call.arguments)  # others may need what it made
             break
         refused += 1
         if any(fault["kind"] != "raised" for fault in environment.faults):
