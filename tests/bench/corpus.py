@@ -105,8 +105,8 @@ def certified(scenarios: list[Scenario], asked: int) -> None:
     tell("scenarios with free arguments tried", len(free), "count")
 
 
-def witnesses(scenarios: list[Scenario], tools: dict[str, Skeleton], model: BuiltinModel) -> None:
-    """How long they are, what they change, and which of their queries count."""
+def witnesses(scenarios: list[Scenario], tools: dict[str, Skeleton]) -> None:
+    """How long they are, and how much they change."""
     lengths = [len(s.witness) for s in scenarios]
     writes = {key: {tool.name for tool in s.tools if tool.mutates} for key, s in tools.items()}
     changes = [sum(call.tool in writes[s.skeleton_id] for call in s.witness) for s in scenarios]
@@ -115,12 +115,21 @@ def witnesses(scenarios: list[Scenario], tools: dict[str, Skeleton], model: Buil
     tell("changes, median", median(changes), "calls")
     tell("changes, least", min(changes), "calls")
 
+
+def queries(scenarios: list[Scenario], tools: dict[str, Skeleton], model: BuiltinModel, most: int) -> None:
+    """How many queries of a witness count, in all scenarios or in so many of each environment."""
+    of: dict[str, list[Scenario]] = defaultdict(list)
+    for scenario in scenarios:
+        of[scenario.skeleton_id].append(scenario)
+    chosen = [scenario for rows in of.values() for scenario in rows[: most or None]]
+
     def asked(scenario: Scenario) -> list[list[Query]]:
         return [counting_queries(tools[scenario.skeleton_id], scenario)]
 
-    rows = in_threads(asked, scenarios, model)
-    for name, of in (("queries that count", ("feeds", "decides")), ("fed queries that count", ("feeds",))):
-        counts = [sum(query.counts and query.how in of for query in row) for row in rows]
+    rows = in_threads(asked, chosen, model)
+    tell("scenarios whose queries were tried", len(rows), "count")
+    for name, how in (("queries that count", ("feeds", "decides")), ("fed queries that count", ("feeds",))):
+        counts = [sum(query.counts and query.how in how for query in row) for row in rows]
         tell(f"{name}, median", median(counts), "calls")
         tell(f"{name}, least", min(counts), "calls")
         tell(f"{name}, at least 3", fmean(count >= 3 for count in counts), "share")
@@ -176,6 +185,9 @@ def main() -> None:
     parser.add_argument("--scenarios", type=int, default=50, help="of each environment")
     parser.add_argument("--fault-rate", type=float, default=0.0, help="how often the model errs")
     parser.add_argument("--rounds", type=int, default=60, help="probes of an audit, where tools may err")
+    parser.add_argument(
+        "--queries", type=int, default=0, help="scenarios of each whose queries are tried; 0: all"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of every random choice")
     arguments = parser.parse_args()
     model = BuiltinModel(fault_rate=arguments.fault_rate)
@@ -198,7 +210,8 @@ def main() -> None:
     certified(list(scenarios), len(skeletons) * arguments.scenarios)
     likeness(list(scenarios), names)
     timed("rules", lambda: rules(skeletons, names, model, arguments.seed))
-    timed("queries", lambda: witnesses(list(scenarios), tools, model))
+    witnesses(list(scenarios), tools)
+    timed("queries", lambda: queries(list(scenarios), tools, model, arguments.queries))
 
 
 if __name__ == "__main__":
