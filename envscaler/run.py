@@ -23,8 +23,10 @@ _KINDS: dict[str, type[schema.Record]] = {
     "audits": schema.Audit,
     "scenarios": schema.Scenario,
     "rollouts": schema.Rollout,
+    "worlds": schema.Skeleton,
 }
 _NOTEBOOKS = {stage: f"{number:02d}_{stage}" for number, stage in enumerate(project.STAGES, start=1)}
+_NOTEBOOKS["worlds"] = _NOTEBOOKS["scenarios"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,9 @@ class Run:
         return f"model {self.model} · scale {self.scale.name} · seed {self.seed}{named}"
 
     def path(self, stage: str) -> Path:
-        """The file of one stage."""
+        """The file of one stage; `worlds` are the skeletons that the scenarios play in, mended ones included."""
+        if stage == "worlds":
+            return self.path("scenarios").with_suffix(".worlds.jsonl")
         return project.stage_path(stage, self.name, self.scale.name)
 
     def read(self, stage: str) -> Records[Any]:
