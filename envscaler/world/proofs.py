@@ -20,7 +20,7 @@ from envscaler.world.check import BYSTANDERS
 from envscaler.world.otherwise import FAMILIES
 from envscaler.world.witness import Played
 
-MUST_KILL = 0.8
+MUST_KILL = 0.5
 """Share of mutants that must be killed, whoever can bring them about."""
 SAID = 5
 """Mutants or items that a line names at most."""
@@ -222,20 +222,23 @@ def killed(tried: Sequence[Tried]) -> Proof:
         f"[{t.kind}] {t.what}" for t in [*reachable, *(t for t in alive if not t.reachable)][:SAID]
     )
     more = f"; and {len(alive) - SAID} more" if len(alive) > SAID else ""
-    detail = (
-        f"{len(alive)} of {len(tried)} mutants earn 1, {len(reachable)} within an agent's reach: {told}{more}"
-    )
+    reach = f"{len(reachable)} within an agent's reach"
+    detail = f"{len(alive)} of {len(tried)} mutants earn 1, {reach}: {told}{more}."
+    if fails:
+        detail += " Tighten a check, or call the argument free where the task leaves it open."
     return Proof(name="mutants killed", status="failed" if fails else "proved", figure=share, detail=detail)
 
 
 def goals_needed(tried: Sequence[Tried]) -> Proof:
-    """Each goal tells a mutant from the solution that no other goal tells from it."""
+    """Each goal tells a mutant from the solution that no other goal tells from it, and no guard."""
     goals = _places(tried, "goal")
+    # Where a guard is broken nothing is paid anyway, so there the goals tell nothing.
+    tried = [t for t in tried if all(o.passed for o in t.outcomes if o.kind == "guard")]
     alone = {
         places[0] for t in tried if len(places := [p for p in goals if t.outcomes[p].passed is False]) == 1
     }
     idle = [p for p in goals if p not in alone]
-    told = "; ".join(_beside(tried, place, goals) for place in idle[:SAID])
+    told = "; ".join(_beside(tried, place, goals) for place in idle[:SAID]) if tried else ""
     figure = len(alone) / len(goals) if goals else 0.0
     return proof("each goal needed", bool(goals) and not idle, told or "No mutant could be made.", figure)
 

@@ -58,6 +58,16 @@ def leaves(value: Json, at: Path = ()) -> Iterator[tuple[Path, Json]]:
         yield from leaves(part, (*at, step))
 
 
+def lists(value: Json, at: Path = ()) -> Iterator[tuple[Path, list[Json]]]:
+    """Every list inside a record, with its path."""
+    if not isinstance(value, dict | list) or len(at) >= DEEPEST:
+        return
+    if isinstance(value, list) and at:
+        yield at, value
+    for step, part in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from lists(part, (*at, step))
+
+
 def value_at(state: State, leaf: Leaf) -> Json:
     """The value of a leaf; raises `LookupError` where there is none."""
     at: Any = state[leaf.table]

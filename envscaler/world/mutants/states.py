@@ -9,6 +9,7 @@ The same seed makes the same mutants. They share what they do not change, so nob
 one is told from the solution, and whether it must be, is `certificate`'s business.
 """
 
+import math
 import random
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -21,8 +22,10 @@ from envscaler.schema import Json
 from envscaler.world.change import Diff, State, diff, records, same, unescaped
 from envscaler.world.shape import (
     Leaf,
+    Path,
     Shape,
     leaves,
+    lists,
     value_at,
     with_record,
     with_value,
@@ -31,6 +34,8 @@ from envscaler.world.shape import (
 
 MOST = 48
 """Mutants of one state, unless more are asked for."""
+FEWEST = 24
+"""Where there are fewer than these, things are made wrong in a second and third way."""
 BYSTANDERS = 2
 """Records of a table that are tried as bystanders, those that the checks name apart."""
 T = TypeVar("T")
@@ -75,13 +80,18 @@ def state_mutants(
     """
     maker = _Maker(before, after, random.Random(f"states {seed}"), loose, named)
     seen: set[tuple[Leaf, str]] = set()
-    for must, mutant in maker.all():
-        if len(seen) >= most and not must:
-            return
-        mark = mutant.place, mutant.what.partition(" → ")[2] or mutant.what
-        if mark not in seen:
-            seen.add(mark)
-            yield mutant
+    for enough, mutants in (
+        (math.inf, maker.first()),
+        (most, maker.more()),
+        (min(most, FEWEST), maker.rest()),
+    ):
+        for mutant in mutants:
+            if len(seen) >= enough:
+                break
+            mark = mutant.place, mutant.what.partition(" → ")[2] or mutant.what
+            if mark not in seen:
+                seen.add(mark)
+                yield mutant
 
 
 def in_turn(many: list[Iterator[T]]) -> Iterator[T]:
@@ -106,22 +116,44 @@ class _Maker:
         self._shape, self._named = Shape(after), named
         self._diff: Diff = diff(before, after)
         self._old: dict[Leaf, Json] = {}
-
-    def all(self) -> Iterator[tuple[bool, StateMutant]]:
-        """Each with whether it must be made."""
-        records_, leaves_ = self._changed()
-        yield from ((True, mutant) for mutant in self._records(records_))
-        firsts = [self._wrong(leaf, done=True) for leaf in leaves_]
-        for one in firsts:
-            yield from ((True, mutant) for mutant in _first(one))
-        rest = [
-            in_turn(firsts),
-            self._doubled(records_),
-            self._swapped(leaves_),
-            self._more(leaves_),
-            in_turn(self._bystanders()),
+        self._whole, self._leaves = self._changed()
+        self._wrongs = [self._wrong(leaf, done=True) for leaf in self._leaves]
+        others, neighbours = self._others(), self._neighbourhood()
+        self._beside = [self._wrong(leaf, done=False, kind="other field changed") for leaf in others]
+        self._near = [
+            self._wrong(leaf, done=False, kind="bystander changed")
+            for record in neighbours
+            for leaf in self._shuffled(self._leaves_of(record))[: 6 if self._is_named(record) else 1]
         ]
-        yield from ((False, mutant) for mutant in in_turn(rest))
+        self._swaps = [self._partners(leaf) for leaf in self._leaves if leaf.key is not None]
+        self._gone = [self._missing(leaf) for leaf in neighbours if leaf.key is not None]
+
+    def first(self) -> Iterator[StateMutant]:
+        """Every change falsified once."""
+        yield from self._records()
+        yield from _firsts(self._wrongs)
+
+    def more(self) -> Iterator[StateMutant]:
+        """What was done made wrong in all ways, and once each thing that nobody asked for."""
+        tables = sorted(self._tables(), key=lambda name: name not in self._touched())
+        bystanders = [
+            _firsts(self._near),
+            iter(self._gone),
+            (self._copy("row added", self._last(table)) for table in tables),
+        ]
+        yield from in_turn(
+            [
+                in_turn(self._wrongs),
+                self._doubled(),
+                _firsts(self._swaps),
+                _firsts(self._beside),
+                in_turn(bystanders),
+            ]
+        )
+
+    def rest(self) -> Iterator[StateMutant]:
+        """More of the same."""
+        yield from in_turn([in_turn(self._swaps), in_turn(self._beside), in_turn(self._near)])
 
     # What was done
 
@@ -141,12 +173,13 @@ class _Maker:
 
     def _differing(self, record: Leaf) -> list[Leaf]:
         """Leaves of a record, or attribute, that are not as before."""
-        now = dict(leaves(value_at(self._after, record)))
-        try:
-            was = dict(leaves(value_at(self._before, record)))
-        except (LookupError, TypeError, ValueError):
-            was = {}
-        new = [way for way, value in now.items() if way not in was or not same(was[way], value)]
+        now, was = _parts(self._after, record), _parts(self._before, record)
+        # A list that lost or gained an entry is one thing made wrong, besides its entries.
+        new = [
+            way
+            for way, value in now.items()
+            if (len(value) != len(was.get(way, ())) if _is_list(value) else not _in(was, way, value))
+        ]
         made = [Leaf(record.table, record.key, way) for way in new]
         self._old |= {leaf: was[leaf.path] for leaf in made if leaf.path in was}
         return [leaf for leaf in made if not self._free(leaf)]
@@ -154,8 +187,8 @@ class _Maker:
     def _free(self, leaf: Leaf) -> bool:
         return self._shape.is_own_id(leaf) or self._loose(leaf)
 
-    def _records(self, whole: list[tuple[str, Leaf]]) -> Iterator[StateMutant]:
-        for how, leaf in whole:
+    def _records(self) -> Iterator[StateMutant]:
+        for how, leaf in self._whole:
             table, key = leaf.table, str(leaf.key)
             if how == "added":
                 yield self._mutant("record missing", leaf, without_record(self._after, table, key), done=True)
@@ -163,8 +196,8 @@ class _Maker:
                 back = value_at(self._before, leaf)
                 yield self._mutant("record back", leaf, with_record(self._after, table, key, back), done=True)
 
-    def _doubled(self, whole: list[tuple[str, Leaf]]) -> Iterator[StateMutant]:
-        for how, leaf in whole:
+    def _doubled(self) -> Iterator[StateMutant]:
+        for how, leaf in self._whole:
             if how == "added":
                 yield self._copy("record doubled", leaf)
 
@@ -180,11 +213,8 @@ class _Maker:
         place = Leaf(leaf.table, key)
         return StateMutant(kind, f"{place}, a copy of {leaf}", state, place, kind == "record doubled")
 
-    def _swapped(self, changed: list[Leaf]) -> Iterator[StateMutant]:
-        """The value and that of the same field of another record, exchanged."""
-        yield from in_turn([self._partners(leaf) for leaf in changed if leaf.key is not None])
-
     def _partners(self, leaf: Leaf) -> Iterator[StateMutant]:
+        """The value and that of the same field of another record, exchanged."""
         mine = value_at(self._after, leaf)
         for key in self._shuffled(records(self._after[leaf.table]) or {}):
             other = Leaf(leaf.table, key, leaf.path)
@@ -195,28 +225,26 @@ class _Maker:
 
     # What nobody asked for
 
-    def _more(self, changed: list[Leaf]) -> Iterator[StateMutant]:
-        """Another field of a record that was changed."""
-        touched = {(leaf.table, leaf.key) for leaf in changed if leaf.key is not None}
-        others = [
-            leaf
-            for table, key in sorted(touched, key=str)
-            for leaf in self._leaves_of(Leaf(table, key), besides=changed)
-        ]
-        yield from in_turn([self._wrong(leaf, done=False, kind="other field changed") for leaf in others])
+    def _others(self) -> list[Leaf]:
+        """Other fields of the records that were changed."""
+        touched = {(leaf.table, leaf.key) for leaf in self._leaves if leaf.key is not None}
+        records_ = [Leaf(*record) for record in sorted(touched, key=str)]
+        return [leaf for record in records_ for leaf in self._leaves_of(record, besides=self._leaves)]
 
-    def _bystanders(self) -> list[Iterator[StateMutant]]:
-        """A neighbour changed, a neighbour missing, a row added; tables that changed come first."""
-        touched = {unescaped(where.partition("/")[0]) for where in self._diff}
-        tables = [name for name, value in self._after.items() if isinstance(value, dict | list) and value]
-        tables = sorted(tables, key=lambda name: name not in touched)
-        picked = [leaf for table in tables for leaf in self._neighbours(table)]
+    def _touched(self) -> set[str]:
+        return {unescaped(where.partition("/")[0]) for where in self._diff}
+
+    def _tables(self) -> list[str]:
+        return [name for name, value in self._after.items() if isinstance(value, dict | list) and value]
+
+    def _neighbourhood(self) -> list[Leaf]:
+        """Untouched records, of tables that changed first, and untouched attributes."""
+        touched = self._touched()
+        tables = sorted(self._tables(), key=lambda name: name not in touched)
         alone = [Leaf(n, None) for n, v in self._after.items() if records(v) is None and n not in touched]
-        picked += [leaf for leaf in alone if not self._loose(leaf)]
         return [
-            self._each_changed(picked),
-            (self._missing(leaf) for leaf in picked if leaf.key is not None),
-            (self._copy("row added", self._last(table)) for table in tables),
+            *(leaf for table in tables for leaf in self._neighbours(table)),
+            *(leaf for leaf in alone if not self._loose(leaf)),
         ]
 
     def _neighbours(self, table: str) -> list[Leaf]:
@@ -225,14 +253,6 @@ class _Maker:
         named = [key for key in held if len(key) > 1 and key in self._named]
         others = self._shuffled(key for key in held if key not in named)
         return [Leaf(table, key) for key in [*named, *others[:BYSTANDERS]]]
-
-    def _each_changed(self, picked: list[Leaf]) -> Iterator[StateMutant]:
-        made = [
-            self._wrong(leaf, done=False, kind="bystander changed")
-            for record in picked
-            for leaf in self._shuffled(self._leaves_of(record))[: 6 if self._is_named(record) else 2]
-        ]
-        yield from in_turn(made)
 
     def _is_named(self, record: Leaf) -> bool:
         return record.key is not None and len(record.key) > 1 and record.key in self._named
@@ -298,8 +318,8 @@ def near(value: Json, chance: random.Random) -> list[Wrong]:
         return [("date shifted", other)]
     if isinstance(value, str):
         return [("text altered", _altered(value))]
-    if value == []:
-        return [("list filled", ["unknown"])]
+    if isinstance(value, list):
+        return [("entry missing", value[:-1]), ("entry doubled", [*value, value[-1]])] if value else []
     return [("value emptied", None)]
 
 
@@ -349,9 +369,23 @@ def fresh_key(keys: Collection[str]) -> str:
     return f"{last.string[: last.start()]}{int(last[1]) + 1:0{len(last[1])}d}"
 
 
-def _first(mutants: Iterator[StateMutant]) -> Iterator[StateMutant]:
-    mutant = next(mutants, None)
-    return iter(() if mutant is None else (mutant,))
+def _firsts(many: list[Iterator[StateMutant]]) -> Iterator[StateMutant]:
+    """The first that is left of each."""
+    return (mutant for one in many if (mutant := next(one, None)) is not None)
+
+
+def _parts(state: State, record: Leaf) -> dict[Path, Json]:
+    """The leaves of a record and the lists in it; none where there is no record."""
+    value = _value(state, record)
+    return {**dict(lists(value)), **dict(leaves(value))} if value is not None else {}
+
+
+def _in(was: dict[Path, Json], way: Path, value: Json) -> bool:
+    return way in was and same(was[way], value)
+
+
+def _is_list(value: Json) -> bool:
+    return isinstance(value, list) and value != []
 
 
 def _value(state: State, leaf: Leaf) -> Json:
