@@ -171,7 +171,7 @@ def test_an_episode_without_a_step_is_shown() -> None:
 def test_a_notebook_gets_the_widget_and_its_static_form(player: EpisodePlayer) -> None:
     shown, _ = DisplayFormatter().format(player)
     assert {"application/vnd.jupyter.widget-view+json", "text/html"} <= set(shown)
-    assert "step 3" in shown["text/html"] and "get_member" in shown["text/html"]
+    assert "step 1: get_member</summary>" in shown["text/html"] and "step 3: " in shown["text/html"]
 
 
 @pytest.mark.release

@@ -53,6 +53,8 @@ line-height:1.5;white-space:nowrap}
 .es .es-turn{border-left:3px solid var(--es-line);margin:7px 0;padding:0 0 0 9px}
 .es details>summary{cursor:pointer;color:var(--es-soft)}.es details.es-long>summary{color:inherit}
 .es pre,.es code,.es td,.es summary{unicode-bidi:isolate}
+.es code{background:none;padding:0;color:inherit}.es .es-name{white-space:nowrap}
+.es table.es-t tr,.es table.es-lights tr{background:none}
 .es .es-grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,430px),1fr));gap:0 18px}
 .es .es-grid>div{min-width:0}.es:has(.es-grid){max-width:1700px}
 .es .es-head{display:flex;flex-wrap:wrap;gap:4px 8px;align-items:baseline;padding:2px 0 4px;
@@ -169,6 +171,12 @@ def inline_json(value: Any, sign: str = "") -> str:
         return f"<code>{lead}{escape(text)}</code>"
     head = f"<code>{lead}{escape(text[:INLINE])}…</code> {soft(f'{len(text):,} characters')}"
     return f"<details class='es-long'><summary>{head}</summary>{text_block(text)}</details>"
+
+
+def name_html(name: str) -> str:
+    """A name out of code; a short one is not broken over two lines."""
+    look = " class='es-name'" if len(name) <= 40 else ""
+    return f"<code{look}>{escape(shorten(name, 200))}</code>"
 
 
 def text_block(text: str) -> str:

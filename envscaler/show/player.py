@@ -16,6 +16,7 @@ from envscaler.schema import Outcome, Rollout, Scenario, Skeleton, reward_of
 from envscaler.show.markup import Html, folded, page, prose_block, soft, text_block, titled
 from envscaler.show.pager import ALL, Pager, dropdown, label_of
 from envscaler.show.view import lights_html, message_html, outcomes_html, rollout_head, step_html
+from envscaler.world.action import read_action
 from envscaler.world.change import State, same
 from envscaler.world.check import BYSTANDERS, grade_all
 from envscaler.world.retrace import Retraced, retrace
@@ -127,7 +128,7 @@ class EpisodePlayer(Pager):
     def _repr_html_(self) -> Html:
         rollout = self.rollout
         steps = range(rollout.steps + 1) if rollout else ()
-        whole = "".join(folded(f"step {n}", self._step(rollout, n)) for n in steps if rollout)
+        whole = "".join(folded(_heading(rollout, n), self._step(rollout, n)) for n in steps if rollout)
         return Html(super()._repr_html_() + (page(titled("All steps", whole)) if whole else ""))
 
     # Lights
@@ -159,6 +160,15 @@ class EpisodePlayer(Pager):
         mode = "Conv" if rollout.conversation else "Non-Conv"
         what = scenario.task if scenario else f"scenario {rollout.scenario_id}"
         return label_of(f"{place}: {self._results[place]}, {rollout.agent}, {mode}: {what}")
+
+
+def _heading(rollout: Rollout, step: int) -> str:
+    """What a folded step is called: its number and what it calls or says."""
+    if not step:
+        return "start"
+    action = rollout.trajectory[step - 1].action
+    called = ", ".join(call.name or "a broken call" for call in read_action(action).calls)
+    return label_of(f"step {step}: {called or action.get('content') or 'nothing'}")
 
 
 def _result(rollout: Rollout) -> str:

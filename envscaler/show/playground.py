@@ -18,7 +18,18 @@ from pydantic import ValidationError
 from envscaler.error import EnvironmentLost, EnvscalerError, ParameterError, StoreError
 from envscaler.schema import Call, Json, Outcome, Scenario, Skeleton, read_loosely
 from envscaler.show.form import Form
-from envscaler.show.markup import Html, chip, escape, inline_json, page, shorten, soft, table, titled
+from envscaler.show.markup import (
+    Html,
+    chip,
+    escape,
+    inline_json,
+    name_html,
+    page,
+    shorten,
+    soft,
+    table,
+    titled,
+)
 from envscaler.show.pager import button, dropdown, label_of, toggle, wrapped
 from envscaler.show.view import outcomes_html, reply_html, state_html
 from envscaler.store import read_rows, sentence, write_text
@@ -263,7 +274,7 @@ class Playground(VBox):
             shown = soft("Nothing was called yet." if not self._moves else "The beginning.")
         else:
             mark = chip("done", "pass") if succeeded(move.reply) else chip("refused", "warning")
-            call = f"<code><b>{escape(move.call.tool)}</b></code> {inline_json(move.call.arguments)} {mark}"
+            call = f"<b>{name_html(move.call.tool)}</b> {inline_json(move.call.arguments)} {mark}"
             shown = f"<div class='es-head'>{chip(f'step {self._place}')} {call}</div>" + reply_html(
                 move.reply, move.diff
             )

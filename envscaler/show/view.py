@@ -36,6 +36,7 @@ from envscaler.show.markup import (
     grid,
     inline_json,
     json_block,
+    name_html,
     page,
     prose_block,
     shorten,
@@ -168,7 +169,7 @@ def state_html(state: Mapping[str, Any]) -> str:
 
 def probe_html(probe: Probe, beside: str = "") -> str:
     """One probe: the call, the verdict and its reason, then arguments, reply and what changed, with a part beside."""
-    tool = f"<code><b>{escape(shorten(probe.tool, 200))}</b></code>"
+    tool = f"<b>{name_html(probe.tool)}</b>"
     chips = f"{chip(probe.intent)} {chip(probe.verdict, probe.verdict)}"
     body = titled("Arguments", json_block(probe.arguments)) + reply_html(probe.reply, probe.diff)
     head = f"<div class='es-head'>{tool} {chips} {_long_text(probe.reason)}</div>"
@@ -219,7 +220,7 @@ def _light(passed: bool | None) -> str:
 def witness_html(scenario: Scenario) -> str:
     """The calls that solve the task, in order; arguments taken from earlier replies are shown as such."""
     rows = [
-        (str(place), f"<code>{escape(call.tool)}</code>", inline_json(call.arguments))
+        (str(place), name_html(call.tool), inline_json(call.arguments))
         for place, call in enumerate(scenario.witness)
     ]
     return table(("", "tool", "arguments"), rows, (0,)) if rows else ""
