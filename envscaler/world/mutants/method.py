@@ -273,14 +273,23 @@ class Method:
 
     def asks_existence(self, guard: ast.If) -> bool:
         """Whether a guard refuses what is not there: `x not in self.table`, `record is None`, `not record`."""
-        match guard.test:
+        return self._is_absence(guard.test)
+
+    def _is_absence(self, test: ast.expr) -> bool:
+        match test:
             case ast.Compare(ops=[ast.NotIn()], left=left, comparators=[table]):
                 return self.root(table) is not None and bool(names(left))
-            case ast.Compare(ops=[ast.Is()], left=ast.Name(id=name), comparators=[ast.Constant(value=None)]):
-                return name in self._roots
-            case ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=name)):
-                return name in self._roots or name in self.lists
+            case ast.Compare(ops=[ast.Is()], left=found, comparators=[ast.Constant(value=None)]):
+                return self._is_found(found)
+            case ast.UnaryOp(op=ast.Not(), operand=found):
+                return self._is_found(found) or (isinstance(found, ast.Name) and found.id in self.lists)
+            case ast.BoolOp(values=parts):
+                return all(map(self._is_absence, parts))
         return False
+
+    def _is_found(self, node: ast.expr) -> bool:
+        """Whether an expression is what was looked up in the state."""
+        return isinstance(node, ast.Name | ast.Call) and self.root(node) is not None
 
     @cached_property
     def lists(self) -> set[str]:

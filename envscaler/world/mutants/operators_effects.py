@@ -7,7 +7,17 @@ import ast
 from collections.abc import Iterator
 
 from envscaler.world.mutants.kinds import kind
-from envscaler.world.mutants.method import Change, Method, Write, before, begin, end, names, replaced
+from envscaler.world.mutants.method import (
+    Change,
+    Method,
+    Write,
+    before,
+    begin,
+    bindings,
+    end,
+    names,
+    replaced,
+)
 from envscaler.world.witness import succeeded
 
 
@@ -109,21 +119,23 @@ def _made_or_marked(method: Method) -> Iterator[Change]:
 
 
 def _records_at(method: Method, node: ast.stmt) -> set[str]:
-    """Names that hold one record of the state when a statement is reached."""
-    found = set()
-    for other in method.statements:
-        match other:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                single = isinstance(value, ast.Subscript) or (
-                    isinstance(value, ast.Call)
-                    and isinstance(value.func, ast.Attribute)
-                    and value.func.attr == "get"
-                )
-                inner = value.value if isinstance(value, ast.Subscript) else getattr(value, "func", value)
-                whole = isinstance(getattr(inner, "value", inner), ast.Name | ast.Attribute)
-                if single and whole and method.root(value) and name in method.bound_before(node):
-                    found.add(name)
-    return found
+    """Names that hold one record of the state when a statement is reached: `self.table[x]`, `self.table.get(x)`."""
+    known = method.bound_before(node)
+    return {
+        name
+        for other in method.statements
+        for name, value in bindings(other)
+        if name in known and method.root(value) and _is_look_up(value)
+    }
+
+
+def _is_look_up(value: ast.expr) -> bool:
+    match value:
+        case ast.Subscript(value=ast.Name() | ast.Attribute()):
+            return True
+        case ast.Call(func=ast.Attribute(attr="get", value=ast.Name() | ast.Attribute())):
+            return True
+    return False
 
 
 def _texts(method: Method, name: str) -> list[str]:
