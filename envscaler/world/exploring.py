@@ -7,7 +7,6 @@ opens to its neighbours. Tools with lines left to reach get more of the calls. W
 (`trials` do that), and a line that was not reached proves nothing.
 """
 
-import ast
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -19,8 +18,8 @@ from envscaler.world.arguments import ArgumentsOf
 from envscaler.world.change import Diff, State, shared
 from envscaler.world.environment import Environment
 from envscaler.world.live import ToolRaised
+from envscaler.world.reading import Code, read_code
 from envscaler.world.sandbox import WorkerLost
-from envscaler.world.tree import find_class, functions, parse_tree
 from envscaler.world.trying import Hand, Values
 from envscaler.world.witness import succeeded
 
@@ -121,8 +120,9 @@ class Explorer:
         first = len(self.seen)
         values = Values(self.environment.state)
         hands = {
-            name: Hand(tool, values, self._chance, self._code[name].named if name in self._code else None)
+            name: Hand(tool, values, self._chance, code.named, code.tables)
             for name, tool in self._tools.items()
+            for code in [self._code.get(name, Code(set(), {}))]
         }
         for _ in range(count):
             names = [name for name in self._tools if name not in self.lost]
@@ -181,43 +181,3 @@ class Explorer:
             self.made.append((call, self.environment.call(call.tool, call.arguments)))
         except EnvironmentLost:
             self.lost.add(call.tool)
-
-
-# What the code says
-
-
-@dataclass(frozen=True)
-class Code:
-    """One method, as far as exploring needs it."""
-
-    lines: set[int]
-    """The lines of its statements."""
-    named: dict[str, list[Json]]
-    """Constants that stand beside an argument in a comparison; under "" all others."""
-
-
-def read_code(skeleton: Skeleton) -> dict[str, Code]:
-    """The methods of a skeleton."""
-    node = find_class(parse_tree(skeleton.source), skeleton.class_name)
-    return {function.name: _code(function) for function in functions(node)}
-
-
-def _code(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Code:
-    inside = [part for statement in function.body for part in ast.walk(statement)]
-    lines = {p.lineno for p in inside if isinstance(p, ast.stmt) and not _is_text(p)}
-    named: dict[str, list[Json]] = defaultdict(list)
-    for part in inside:
-        if isinstance(part, ast.Compare):
-            sides = [part.left, *part.comparators]
-            constants = [c.value for side in sides for c in ast.walk(side) if isinstance(c, ast.Constant)]
-            names = {n.id for side in sides for n in ast.walk(side) if isinstance(n, ast.Name)}
-            for name in names or {""}:
-                named[name] += [
-                    c for c in constants if isinstance(c, str | int | float) and not isinstance(c, bool)
-                ]
-    named[""] = [value for values in list(named.values()) for value in values]
-    return Code(lines, dict(named))
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

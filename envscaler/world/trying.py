@@ -8,7 +8,7 @@ belong together: they are drawn around one record and those it refers to. `explo
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -126,6 +126,7 @@ class Hand:
         values: what there is in the state.
         chance: the source of chance.
         named: values that the tool's code compares with or names, by argument, `""` for all.
+        tables: tables that the code looks an argument up in.
     """
 
     def __init__(
@@ -133,10 +134,11 @@ class Hand:
         tool: Tool,
         values: Values,
         chance: random.Random,
-        named: dict[str, list[Json]] | None = None,
+        named: Mapping[str, list[Json]] | None = None,
+        tables: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
         self.tool, self.values, self.chance = tool, values, chance
-        self._named = named or {}
+        self._named, self._looked_up = named or {}, tables or {}
         self._properties: dict[str, Any] = dict(tool.parameters.get("properties") or {})
         self._required = set(tool.parameters.get("required") or [])
         self._day = ""
@@ -160,6 +162,11 @@ class Hand:
             else:
                 made[name] = self._value(name, self._around(), bold=0.5, old=made.get(name))
         return made
+
+    def _tables(self, name: str) -> list[str]:
+        """Tables that an argument may be a key of, by the code where that says so, else by its name."""
+        looked_up = [t for t in sorted(self._looked_up.get(name, ())) if self.values.keys.get(t)]
+        return looked_up or [t for t in self.values.tables_like(name) if self.values.keys[t]]
 
     def _around(self) -> dict[str, list[Json]]:
         """What goes with a record that an argument may mean; empty at times, for strangers meet too."""
@@ -185,7 +192,7 @@ class Hand:
         ):
             pools = (
                 (self._beside(name, schema, around), 0.6),
-                (_fitting(self.values.like(name), schema), 0.6),
+                (_fitting(self._meant(name), schema), 0.6),
                 (_fitting([*self._named.get(name, []), *named_in(schema)], schema), 0.6),
             )
             for pool, share in pools:
@@ -200,10 +207,16 @@ class Hand:
             shifted(self.chance.choice(days), self.chance.choice((0, 0, 1, 2, 5, 10, 40, -3))) if days else ""
         )
 
+    def _meant(self, name: str) -> list[Json]:
+        keys = [
+            key for table in sorted(self._looked_up.get(name, ())) for key in self.values.keys.get(table, [])
+        ]
+        return keys if keys and self.chance.random() < 0.9 else self.values.like(name)
+
     def _beside(self, name: str, schema: Any, around: dict[str, list[Json]]) -> list[Json]:
         if not around:
             return []
-        keys = [key for table in self.values.tables_like(name) for key in around.get(f"{table} key", [])]
+        keys = [key for table in self._tables(name) for key in around.get(f"{table} key", [])]
         fields = [value for field, found in around.items() if means(name, field) for value in found]
         return _fitting(keys or around.get(name, []) or fields, schema)
 

@@ -14,6 +14,8 @@ from typing import Any
 from envscaler.schema import Finding, Json, Skeleton
 from envscaler.world.change import State, records, same, unescaped
 from envscaler.world.exploring import Seen
+from envscaler.world.reading import read_code
+from envscaler.world.shape import Shape
 from envscaler.world.source import parse_class
 from envscaler.world.trials.finding import finding
 from envscaler.world.trying import Values, is_id, means
@@ -46,13 +48,13 @@ class Inputs:
     def __init__(self, skeleton: Skeleton, state: State) -> None:
         self._tools = {tool.name: tool for tool in skeleton.tools}
         self._docs = {n: m.doc for n, m in parse_class(skeleton.source, skeleton.class_name).methods.items()}
-        self._values = Values(state)
+        self._values, self._code = Values(state), read_code(skeleton)
+        self._own = {(table, str(way[0])) for table, way in Shape(state).own_ids.items() if len(way) == 1}
         self._ways: dict[tuple[str, str, str, str], _Way] = defaultdict(_Way)
         self._creates: dict[tuple[str, str, str], Seen] = {}
         self._overwrites: dict[tuple[str, str, str], Seen] = {}
         self._unknown: dict[tuple[str, str], list[Seen]] = defaultdict(list)
         self._known: set[tuple[str, str]] = set()
-        self._refused_unknown: set[tuple[str, str]] = set()
 
     def note(self, seen: Seen) -> None:
         """Take note of one call."""
@@ -90,25 +92,36 @@ class Inputs:
     def _note_ids(self, seen: Seen) -> None:
         required = self._tools[seen.call.tool].parameters.get("required") or []
         for argument, value in seen.call.arguments.items():
-            if not isinstance(value, str) or not is_id(argument) or argument not in required:
+            looked_up = self._looked_up(seen.call.tool, argument)
+            if not isinstance(value, str) or not (is_id(argument) or looked_up) or argument not in required:
                 continue
             if not any(value in (records(table) or {}) for table in seen.before.values()):
                 made = any(w.endswith(f"/{value}") and "added" in c for w, c in seen.diff.items())
-                if seen.done and not made and value not in self._values.texts and not _asks(seen):
+                if seen.done and not made and value not in self._values.texts and not self._asks(seen):
                     self._unknown[seen.call.tool, argument].append(seen)
             elif seen.done:
                 self._known.add((seen.call.tool, argument))
+
+    def _looked_up(self, tool: str, argument: str) -> set[str]:
+        code = self._code.get(tool)
+        return code.tables.get(argument, set()) if code else set()
+
+    def _asks(self, seen: Seen) -> bool:
+        return _asks(seen, self._docs.get(seen.call.tool, ""))
 
     def _accepted(self) -> Iterator[Finding]:
         for (tool, argument), calls in self._unknown.items():
             acted = [seen for seen in calls if seen.diff]
             says = _SAYS_UNKNOWN.search(self._docs.get(tool, ""))
-            if (tool, argument) in self._known and (acted or says):
+            tables = sorted(self._looked_up(tool, argument))
+            if ((tool, argument) in self._known or (acted and tables)) and (acted or says):
                 seen = (acted or calls)[0]
                 value = seen.call.arguments[argument]
                 what = "acted" if acted else "reported success"
                 message = f"{tool} {what} for the {argument} {value!r}, which nothing in the state bears."
-                yield finding("unknown-accepted", "warning" if says else "note", tool, message, **seen.told)
+                yield finding(
+                    "unknown-accepted", "warning" if says or tables else "note", tool, message, **seen.told
+                )
 
     # Values
 
@@ -125,13 +138,16 @@ class Inputs:
                     continue
                 exact = [argument] if argument in row else []
                 for f in exact or [f for f in row if means(argument, f)]:
+                    if is_id(argument) and (table, f) in self._own:
+                        continue
                     self._note_way(self._ways[seen.call.tool, argument, table, f], f, value, old, row, seen)
 
     def _note_way(
         self, way: _Way, name: str, value: Json, old: dict[str, Any], row: dict[str, Any], seen: Seen
     ) -> None:
         if _reached(value, row.get(name), old.get(name)):
-            way.hits += 1
+            # What was there before does not show that it would get there.
+            way.hits += not same(row.get(name), old.get(name))
             return
         way.misses.append((value, row.get(name), seen))
         way.elsewhere.append(
@@ -155,14 +171,15 @@ class Inputs:
                 yield finding("argument-scaled", "error", tool, message, **seen.told)
             elif len(given) >= 3:
                 message = f"{tool} was given the {argument} {value!r}, but {name} of {table} is {stored!r}."
-                yield finding("argument-lost", "note", tool, message, **seen.told)
+                yield finding("argument-lost", "warning", tool, message, **seen.told)
 
 
-def _asks(seen: Seen) -> bool:
+def _asks(seen: Seen, doc: str) -> bool:
     """Whether a call answers a question with no, as one on whether something is there should."""
     data = seen.reply.get("data") if isinstance(seen.reply, dict) else None
     answers = list(data.values()) if isinstance(data, dict) else [data]
-    return not seen.diff and any(answer is False or answer is None for answer in answers)
+    nothing = data is None and ("None" in doc or "null" in doc)
+    return not seen.diff and (nothing or any(answer is False for answer in answers))
 
 
 def _plain(value: Json, stored: Json) -> bool:

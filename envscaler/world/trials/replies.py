@@ -13,12 +13,12 @@ from envscaler.schema import Finding, Json, Severity, Skeleton
 from envscaler.world.change import State, same
 from envscaler.world.exploring import Seen
 from envscaler.world.shape import Shape
-from envscaler.world.trials.finding import finding
+from envscaler.world.trials.finding import as_dict, finding
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 _COUNTS = ("count", "total", "total_count", "total_results", "number_of_results", "num_results")
 _MAY_BE_IDLE = re.compile(
-    r"recalc|recompute|refresh|correct|sync|validat|verif|check|ensure|clean|purge|expire|process"
+    r"recalc|recompute|refresh|correct|sync|validat|verif|check|ensure|clean|purge|expire|process|bulk|import"
 )
 _DEEPEST = 4
 _FEW = 3
@@ -81,7 +81,7 @@ class Replies:
         row: dict[str, Any] = {}
         for table, own in self._own.items() if isinstance(value, dict) else ():
             found = _row(state, table, value.get(own))
-            if found and found.get(own) == value.get(own) and _is_copy(value, found, own):
+            if found and _is_copy(value, found, own) and _alone(state, table, own, value[own]):
                 row = found
                 yield value, row, own
         # What lies in a field of the record belongs to it and is no record of its own.
@@ -114,6 +114,13 @@ def _row(state: State, table: str, key: Json) -> dict[str, Any] | None:
     rows = state.get(table)
     found = rows.get(str(key)) if isinstance(rows, dict) and isinstance(key, str | int) else None
     return found if isinstance(found, dict) else None
+
+
+def _alone(state: State, table: str, own: str, key: Json) -> bool:
+    """Whether the record under a key is the only one that bears it."""
+    rows = as_dict(state.get(table)).items()
+    bearers = [name for name, row in rows if isinstance(row, dict) and row.get(own) == key]
+    return bearers == [str(key)]
 
 
 def _is_copy(part: dict[str, Any], row: dict[str, Any], own: str) -> bool:
