@@ -22,7 +22,7 @@ from envscaler.world.environment import Environment
 from envscaler.world.witness import Played, resolve, succeeded
 
 IN_DOUBT = "tool-in-doubt"
-MOST_DOUBTS = 4
+MOST_DOUBTS = 6
 """Tools that one contradiction puts in doubt at most."""
 
 
@@ -164,8 +164,13 @@ def _contradictions(draft: Draft, written: Sequence[Call], found: Evidence) -> I
     """The calls that a refusal, an open goal or a stray change goes back to."""
     if found.refused is not None:
         yield found.refused
+        yield from _touching(found.refused, draft, found)
         yield from _feeding(found.refused, written, found)
-        yield from _touching(found.refused, found)
+        # What was changed before may have led here too, the latest first.
+        for place in reversed(range(found.refused)):
+            if found.diffs[place]:
+                yield place
+                yield from _feeding(place, written, found)
         return
     for outcome in found.outcomes:
         if outcome.passed:
@@ -179,18 +184,23 @@ def _contradictions(draft: Draft, written: Sequence[Call], found: Evidence) -> I
 
 def concerned(check: Check, draft: Draft, found: Evidence) -> list[int]:
     """Calls of tools that change something, which name or changed a record the check names, or its table."""
-    writes = {tool.name for tool in draft.skeleton.tools if tool.mutates}
     named = literals(check)
     near, far = [], []
     for place, call in enumerate(found.calls):
         paths = [tuple(map(unescaped, where.partition("/")[::2])) for where in found.diffs[place]]
-        if call.tool not in writes and not paths:
+        if not paths and not _is_to_change(place, draft, found):
             continue
         if set(_texts(call.arguments)) & named or {key for _, key in paths} & named:
             near.append(place)
         elif {table for table, _ in paths} & named:
             far.append(place)
     return near or far
+
+
+def _is_to_change(place: int, draft: Draft, found: Evidence) -> bool:
+    """Whether a call is of a tool that changes things by its code, or says by its reply that it did."""
+    tool, reply = draft.skeleton.tool(found.calls[place].tool), found.replies[place]
+    return (tool is not None and tool.mutates) or (isinstance(reply, dict) and "message" in reply)
 
 
 def literals(check: Check) -> set[str]:
@@ -218,11 +228,13 @@ def _feeding(place: int, written: Sequence[Call], found: Evidence) -> Iterator[i
             yield from _feeding(source, written, found)
 
 
-def _touching(place: int, found: Evidence) -> Iterator[int]:
-    """Earlier calls that changed a record which this one names."""
+def _touching(place: int, draft: Draft, found: Evidence) -> Iterator[int]:
+    """Earlier calls that changed a record which this one names, or that were to change something and did not."""
     named = set(_texts(found.calls[place].arguments))
     for earlier in range(place):
-        if any(unescaped(where.partition("/")[2]) in named for where in found.diffs[earlier]):
+        changed = found.diffs[earlier]
+        idle = _is_to_change(earlier, draft, found) and not changed
+        if idle or any(unescaped(where.partition("/")[2]) in named for where in changed):
             yield earlier
 
 

@@ -148,6 +148,8 @@ class _Trial:
     why: str = ""
     blamed: Sequence[Suspect] = ()
     found: Evidence | None = None
+    stuck: bool = False
+    """Whether a part could not be had, though its author was told why."""
 
 
 def _prove(draft: Draft) -> Scenario:
@@ -163,7 +165,7 @@ def _prove(draft: Draft) -> Scenario:
         suspect = min(trial.blamed, key=lambda one: told[one.part], default=None)
         last = suspect is None or revision == REVISIONS
         if trial.found:
-            _doubt(draft, trial.found, everyone_told=last or told["witness"] > 0)
+            _doubt(draft, trial.found, everyone_told=last or trial.stuck or told["witness"] > 0)
         if last or suspect is None:
             break
         told[suspect.part] += 1
@@ -176,7 +178,7 @@ def _try(draft: Draft) -> _Trial:
         scenario = draft.complete()
     except Stuck as stuck:
         found = evidence_of(draft, draft.proposed) if stuck.part == "witness" else None
-        return _Trial(why=str(stuck), blamed=behind(stuck), found=found)
+        return _Trial(why=str(stuck), blamed=behind(stuck), found=found, stuck=True)
     certificate = certify(draft.skeleton, scenario, seed=draft.seed)
     if not certificate.valid:
         found = evidence_of(draft, draft.witness)

@@ -1,0 +1,134 @@
+"""Completing: faults of tools go back to their author, and in the end every scenario there should be is certified."""
+
+import json
+
+import library
+from library import TASK, asked, author, fenced
+from test_doubting import DEAF
+
+from envscaler.completing import (
+    complete_scenarios,
+    findings_against,
+    revision_table,
+    revisions_of,
+    yield_table,
+)
+from envscaler.model.connect import connect
+from envscaler.scenarios import build_scenarios
+from envscaler.schema import Task
+from envscaler.skeletons import build_skeleton
+from envscaler.store import read_records, write_records
+from envscaler.themes import infer_theme
+from envscaler.world.certificate import certify
+
+
+def numbered(slips: dict | None = None) -> object:
+    """An author whose tasks differ from sample to sample."""
+
+    def task(b: dict[str, str], request: object) -> str:
+        return json.dumps({"task": f"{TASK} Thank you, number {request.sample}."})  # type: ignore[attr-defined]
+
+    return author({"scenarios/task": task, **(slips or {})})
+
+
+def test_a_broken_tool_is_mended_and_its_scenarios_are_had() -> None:
+    good, bad = library.skeleton(), library.skeleton(return_book=DEAF)
+    model = numbered()
+    made = build_scenarios([bad], model, n=2, progress=False)
+    assert not made and len(made.failures) == 2
+    done = complete_scenarios([bad], made, model, n=2, progress=False)
+    assert [skeleton.id for skeleton in done.skeletons] == [good.id]
+    assert len(done.scenarios) == 2 and not done.scenarios.failures
+    for scenario in done.scenarios:
+        assert scenario.skeleton_id == good.id and scenario.certificate.valid
+        assert certify(done.skeletons[0], scenario).valid
+    frame = done.frame()
+    assert frame["certified"].tolist() == [0, 2] and frame["tools mended"].tolist() == [0, 1]
+    assert frame["yield"].tolist() == [0.0, 1.0]
+
+
+def test_where_nothing_is_missing_and_nothing_in_doubt_nothing_is_asked() -> None:
+    skeleton, model = library.skeleton(), numbered()
+    made = build_scenarios([skeleton], model, n=2, progress=False)
+    before = len(model.requests)
+    done = complete_scenarios([skeleton], made, model, n=2, progress=False)
+    assert done.skeletons == [skeleton] and done.scenarios == made and len(model.requests) == before
+    assert len(done.frame()) == 1
+
+
+def test_an_author_who_stays_by_the_broken_tool_ends_in_failures() -> None:
+    skeleton = library.skeleton(return_book=DEAF)
+    model = numbered({"audits/repair": lambda b, _: fenced(b["tool_source"])})
+    made = build_scenarios([skeleton], model, n=1, progress=False)
+    done = complete_scenarios([skeleton], made, model, n=1, rounds=2, progress=False)
+    assert done.skeletons == [skeleton] and not done.scenarios
+    [failure] = done.scenarios.failures
+    assert "return_book" in {finding.where for finding in failure.findings}
+    assert done.frame()["certified"].tolist() == [0, 0, 0]
+
+
+def test_a_mended_skeleton_that_carries_fewer_scenarios_is_given_up() -> None:
+    skeleton = library.skeleton()
+    model = numbered()
+    made = build_scenarios([skeleton], model, n=2, progress=False)
+    doubt = build_scenarios([library.skeleton(return_book=DEAF)], numbered(), n=1, progress=False).failures[0]
+    against = doubt.model_copy(update={"parent_id": skeleton.id})
+    made.failures.append(against)
+    # The author believes the evidence against a tool that is right.
+    model = numbered(
+        {
+            "audits/repair": lambda b, _: fenced(
+                DEAF if "def return_book" in b["tool_source"] else b["tool_source"]
+            )
+        }
+    )
+    done = complete_scenarios([skeleton], made, model, n=2, rounds=1, progress=False)
+    assert asked(model, "audits/repair") and done.skeletons == [skeleton]
+    assert [s.id for s in done.scenarios] == [s.id for s in made]
+
+
+def test_missing_scenarios_are_written_with_other_samples_also_where_no_tool_is_in_doubt() -> None:
+    skeleton = library.skeleton()
+
+    def short(b: dict[str, str], request: object) -> str:
+        sample = request.sample  # type: ignore[attr-defined]
+        return json.dumps({"task": "Too short." if sample == 1 else f"{TASK} Thank you, number {sample}."})
+
+    model = author({"scenarios/task": short})
+    made = build_scenarios([skeleton], model, n=2, progress=False)
+    assert len(made) == 1
+    done = complete_scenarios([skeleton], made, model, n=2, progress=False)
+    assert len(done.scenarios) == 2 and done.scenarios[0] == made[0] and not done.scenarios.failures
+    assert len({scenario.task for scenario in done.scenarios}) == 2
+
+
+def test_revisions_and_yields_are_told_and_survive_the_disk(tmp_path) -> None:
+    calls = json.dumps({"calls": library.WITNESS[:3]})
+    made = build_scenarios(
+        [library.skeleton()], numbered({"scenarios/witness": [calls]}), n=2, progress=False
+    )
+    made.failures += build_scenarios(
+        [library.skeleton(return_book=DEAF)], numbered(), n=1, progress=False
+    ).failures
+    write_records(made, tmp_path / "s.jsonl")
+    read = read_records(tmp_path / "s.jsonl", type(made[0]))
+    assert read == made
+    table = yield_table(made)
+    assert table["revisions"].tolist() == ["0", "1", "refused"] and table["scenarios"].tolist() == [1, 1, 1]
+    assert table["yield so far"].round(2).tolist() == [0.33, 0.67, 0.67]
+    parts = revision_table(made).set_index("part")
+    assert parts.loc["witness", "certified"] == 1 and parts.loc["task", "refused"] >= 1
+    assert [row["part"] for row in revisions_of(made[0])] == ["witness"] and revisions_of(made[1]) == []
+    assert len(findings_against(made)) == 1
+
+
+def test_the_built_in_path_is_complete_with_faults_and_without() -> None:
+    for rate in (0.0, 0.15):
+        model = connect("builtin", fault_rate=rate)
+        theme = infer_theme(Task(text="Track the parcels of our depot.", stateful=True), model)
+        skeleton = build_skeleton(theme, model)
+        made = build_scenarios([skeleton], model, n=3, progress=False)
+        done = complete_scenarios([skeleton], made, model, n=3, progress=False)
+        assert len(done.scenarios) == 3 and not done.scenarios.failures
+        assert rate or len(made) == 3
+        assert {s.skeleton_id for s in done.scenarios} == {s.id for s in done.skeletons}

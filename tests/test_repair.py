@@ -1,0 +1,131 @@
+"""Repair: a tool goes back to its author with the evidence, and another one stays only where it helps."""
+
+import json
+
+import library
+import pytest
+from library import GREEDY, METHODS, STATE, asked, author, fenced
+from test_doubting import DEAF, STRICT
+
+from envscaler.repair import mend_skeletons, rewrite_tool, with_methods
+from envscaler.scenarios import build_scenarios
+from envscaler.schema import Failure, Finding, Skeleton
+from envscaler.store import Records
+
+
+def broken(**methods: str) -> tuple[Skeleton, Records]:
+    """A library with these methods, and what became of a scenario in it."""
+    skeleton = library.skeleton(**methods)
+    return skeleton, build_scenarios([skeleton], author(), n=1, progress=False)
+
+
+def test_a_tool_that_scenarios_speak_against_is_mended_by_its_author() -> None:
+    skeleton, made = broken(return_book=DEAF)
+    model = author()
+    [mended] = mend_skeletons([skeleton], made.failures, model)
+    assert mended.id == library.skeleton().id != skeleton.id
+    assert mended.extra["mended"]["from"] == skeleton.id
+    assert list(mended.extra["mended"]["tools"]) == ["return_book"], "the others came back as they were"
+    assert {b["tool_source"].split("def ")[1].split("(")[0] for b in asked(model, "audits/repair")} == {
+        finding.where for finding in made.failures[0].findings
+    }
+
+
+def test_the_author_sees_call_reply_and_the_records_it_speaks_of_but_not_the_whole_state() -> None:
+    skeleton, made = broken(return_book=DEAF)
+    model = author()
+    mend_skeletons([skeleton], made.failures, model)
+    told = [b["evidence"] for b in asked(model, "audits/repair") if "def return_book" in b["tool_source"]]
+    [evidence] = json.loads(told[0])
+    assert evidence["evidence"]["call"] == {"tool": "return_book", "arguments": {"loan_id": "L-1"}}
+    assert evidence["evidence"]["diff"] == {} and "before" not in evidence["evidence"]
+    assert evidence["evidence"]["records before"]["loans/L-1"] == STATE["loans"]["L-1"]
+    assert "members/M-3" not in evidence["evidence"]["records before"]
+
+
+def test_a_skeleton_nobody_speaks_against_stays_as_it_was() -> None:
+    skeleton, made = broken(lend_book=STRICT)
+    other = library.skeleton()
+    model = author()
+    first, second = mend_skeletons([other, skeleton], made.failures, model)
+    assert first is other and second.id == other.id
+    assert mend_skeletons([other], [], model) == [other]
+
+
+def test_an_author_who_leaves_the_tool_as_it_is_is_asked_again_and_then_believed() -> None:
+    skeleton, made = broken(return_book=DEAF)
+    same = lambda b, _: fenced(b["tool_source"])  # noqa: E731
+    model = author({"audits/repair": same})
+    [kept] = mend_skeletons([skeleton], made.failures, model, tries=2)
+    assert kept is skeleton
+    tools = len({finding.where for finding in made.failures[0].findings})
+    assert len(asked(model, "audits/repair")) == 2 * tools
+    assert len({request.sample for request in model.requests}) == 2
+
+
+def test_a_tool_that_does_the_same_in_other_words_does_not_stay() -> None:
+    skeleton, made = broken(return_book=DEAF)
+    reworded = DEAF.replace('"""Close an open loan.', '"""Close a loan that is open.')
+
+    def slip(b: dict[str, str], _: object) -> str:
+        return fenced(reworded if "def return_book" in b["tool_source"] else b["tool_source"])
+
+    [kept] = mend_skeletons([skeleton], made.failures, author({"audits/repair": slip}))
+    assert kept is skeleton
+
+
+def test_a_tool_that_the_referee_finds_worse_does_not_stay() -> None:
+    skeleton, made = broken(return_book=DEAF)
+    worse = METHODS["return_book"].replace("    if loan_id", "    self.next_loan += 1\n    if loan_id")
+
+    def slip(b: dict[str, str], _: object) -> str:
+        return fenced(worse if "def return_book" in b["tool_source"] else b["tool_source"])
+
+    [kept] = mend_skeletons([skeleton], made.failures, author({"audits/repair": slip}))
+    assert kept is skeleton, "a refusal that changes something is an error of its own"
+
+
+def test_findings_against_what_is_no_tool_are_passed_over() -> None:
+    skeleton = library.skeleton()
+    finding = Finding(kind="invariant", severity="error", where="rules", message="Broken rule.")
+    failure = Failure(
+        stage="scenarios", parent_id=skeleton.id, error="PartRefused", message="", findings=[finding]
+    )
+    model = author()
+    assert mend_skeletons([skeleton], [failure], model) == [skeleton] and not model.requests
+
+
+def test_findings_without_evidence_do_no_harm() -> None:
+    skeleton = library.skeleton(lend_book=GREEDY)
+    finding = Finding(kind="invariant", severity="error", where="lend_book", message="Broken rule.")
+    failure = Failure(
+        stage="scenarios", parent_id=skeleton.id, error="PartRefused", message="", findings=[finding]
+    )
+    [kept] = mend_skeletons([skeleton], [failure], author())
+    assert kept is skeleton, "nothing shows that the new one is better"
+
+
+@pytest.mark.parametrize(
+    ("reply", "word"),
+    [
+        (METHODS["return_book"].replace("loan_id", "loan"), "parameters"),
+        (METHODS["find_book"], "return_book"),
+        ("x = 1", ""),
+    ],
+)
+def test_a_rewritten_tool_keeps_name_and_parameters(reply: str, word: str) -> None:
+    model = author({"audits/repair": [fenced(reply)]})
+    method = rewrite_tool(library.skeleton(return_book=DEAF), "return_book", [], model)
+    assert method.strip() == METHODS["return_book"].strip()
+    assert word in asked(model, "audits/repair")[1]["feedback"]
+
+
+def test_an_author_who_never_gives_a_usable_tool_gives_none() -> None:
+    model = author({"audits/repair": "No."})
+    assert rewrite_tool(library.skeleton(), "return_book", [], model) == ""
+    assert rewrite_tool(library.skeleton(), "return_book", [], author()) == "", "the same is none either"
+
+
+def test_exchanged_methods_are_read_again() -> None:
+    skeleton = with_methods(library.skeleton(return_book=DEAF), {"return_book": METHODS["return_book"]})
+    assert skeleton.source == library.skeleton().source and skeleton.tool("return_book").mutates
