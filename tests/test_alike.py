@@ -130,6 +130,19 @@ def test_renaming_is_undone_by_renaming_back(first: int, step: int) -> None:
     assert same(made.renamed(renamed, {new: old for old, new in names.items()}), state)
 
 
+def test_ids_that_a_call_chose_are_no_generated_ids() -> None:
+    made = Alike(INITIAL, BASE, given=["L-2"])
+    assert made.mark(final("L-2", "L-9")) == made.mark(BASE) != made.mark(final("L-7", "L-3"))
+    assert list(made.generated(BASE)) == ["L-3"]
+
+
+def test_a_whole_number_is_the_same_with_a_point() -> None:
+    one, other = ({"t": {"a": {"x": x}}} for x in (25, 25.0))
+    made = Alike({"t": {"a": {"x": 1}}}, one)
+    assert made.mark(one) == made.mark(other) != made.mark({"t": {"a": {"x": 25.5}}})
+    assert made.mark(one) != made.mark({"t": {"a": {"x": True}}})
+
+
 def test_nothing_generated_nothing_renamed() -> None:
     changed = {**INITIAL, "counter": 2, "log": ["x"]}
     assert Alike(INITIAL, changed).generated(changed) == {}

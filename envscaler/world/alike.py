@@ -10,7 +10,7 @@ It compares what was changed, so unchanged tables cost next to nothing. It runs 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from envscaler.record import canonical, digest
 from envscaler.schema import Json
@@ -31,15 +31,19 @@ Place = tuple[str, str | None, Path]
 class Alike:
     """Comparison of the final states of one scenario, which all began in the same state."""
 
-    def __init__(self, initial: State, final: State) -> None:
+    def __init__(self, initial: State, final: State, given: Collection[str] = ()) -> None:
         """
         Args:
             initial: the state in the beginning.
             final: a state at the end, from which relations between tables are learnt.
+            given: keys of added records that a call chose, so that they are not generated.
         """
-        self._initial = initial
+        self._initial, self._given = initial, frozenset(given)
         self.shape = Shape(final)
         self._loose: set[Place] = {(name, None, ()) for name in _counters(initial, final)}
+
+    def _changes(self, final: State) -> "_Changes":
+        return _Changes(diff(self._initial, final), self.shape, self._given)
 
     def is_loose(self, leaf: Leaf) -> bool:
         """Whether the leaf may have any value."""
@@ -75,7 +79,7 @@ class Alike:
 
     def _by_turn(self, final: State) -> dict[tuple[str, str | None, int | None], dict[Path, Json]]:
         """The leaves of each record that changed: under its key, or for one that was added under its turn."""
-        found = _Changes(diff(self._initial, final), self.shape)
+        found = self._changes(final)
         turns = {key: f"turn {number}" for number, key in enumerate(found.ids)}
         told: dict[tuple[str, str | None, int | None], dict[Path, Json]] = {}
         for number, (how, record, content) in enumerate(found.records):
@@ -91,13 +95,13 @@ class Alike:
 
     def mark(self, final: State) -> str:
         """A text that alike states have in common, and no others."""
-        found = _Changes(diff(self._initial, final), self.shape)
+        found = self._changes(final)
         names = self._names(found)
         told = [
             [
                 how,
                 record.table,
-                None if how == "added" else record.key,
+                None if how == "added" and found.id_of(record, content) in names else record.key,
                 self._told(found, record, content, names),
             ]
             for how, record, content in found.records
@@ -116,7 +120,7 @@ class Alike:
 
     def generated(self, final: State) -> dict[str, str]:
         """The ids that the episode generated, each with another one that it might have been."""
-        ids = _Changes(diff(self._initial, final), self.shape).ids
+        ids = self._changes(final).ids
         taken = {key for value in final.values() if isinstance(value, dict) for key in value} | set(ids)
         nameless = self.shape.lists - self.shape.own_ids.keys()
         return {
@@ -127,7 +131,7 @@ class Alike:
 
     def renamed(self, final: State, names: dict[str, str]) -> State:
         """A final state with ids replaced, and all that refers to them."""
-        found = _Changes(diff(self._initial, final), self.shape)
+        found = self._changes(final)
         made = dict(final)
         for how, record, _ in found.records:
             if how == "removed" or (how == "added" and record.key is None):
@@ -148,7 +152,9 @@ class Alike:
         ]
 
     def _value(self, found: "_Changes", leaf: Leaf, value: Json, names: dict[str, str]) -> Json:
-        renamed = found.renamed(value, leaf, names)
+        renamed = found.renamed(
+            int(value) if isinstance(value, float) and value.is_integer() else value, leaf, names
+        )
         return "~" if value is not None and self.is_loose(leaf) else renamed
 
     def _names(self, found: "_Changes") -> dict[str, str]:
@@ -174,14 +180,15 @@ class Alike:
 class _Changes:
     """What a play changed, record by record, and the ids it generated."""
 
-    def __init__(self, changed: Diff, shape: Shape) -> None:
+    def __init__(self, changed: Diff, shape: Shape, given: frozenset[str]) -> None:
         self._shape = shape
         self.own = {(table, way) for table, way in shape.own_ids.items()}
         self.records: list[tuple[str, Leaf, Json]] = list(_records(changed))
         self.ids: dict[str, str] = {}
         for how, record, content in self.records:
-            if how == "added" and record.key is not None:
-                self.ids.setdefault(self.id_of(record, content), record.table)
+            key = self.id_of(record, content)
+            if how == "added" and record.key is not None and key not in given:
+                self.ids.setdefault(key, record.table)
 
     def id_of(self, record: Leaf, content: Json = None) -> str:
         """What others call the record; one of a table that is a list goes by an id of its own, if it has any."""

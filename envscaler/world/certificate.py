@@ -135,7 +135,7 @@ class _Trials:
         self, line: Proof, first: Ended, branches: Branches, rest: Certificate
     ) -> tuple[list[Proof], Certificate]:
         """What is tried when the witness is accepted and earns 1."""
-        alike = Alike(self._initial, first.final)
+        alike = Alike(self._initial, first.final, branches.chosen_keys())
         again = self._play(self._seed)
         other, later = self._elsewhere(alike, first.final)
         ways = [*self._ways(branches, alike), *later[0]]

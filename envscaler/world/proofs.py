@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 from envscaler.schema import Kill, Outcome, Proof, Scenario, reward_of
 from envscaler.world.change import State, same
-from envscaler.world.check import BYSTANDERS
 from envscaler.world.otherwise import FAMILIES
 from envscaler.world.witness import Played
 
@@ -272,7 +271,7 @@ def idle_guards(tried: Sequence[Tried]) -> list[str]:
     return [
         tried[0].outcomes[p].item
         for p in _places(tried, "guard")
-        if not any(t.outcomes[p].passed is False for t in tried) and tried[0].outcomes[p].item != BYSTANDERS
+        if not any(t.outcomes[p].passed is False for t in tried)
     ]
 
 

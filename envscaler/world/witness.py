@@ -14,7 +14,7 @@ from typing import Any
 from envscaler.error import EnvironmentLost, ParameterError
 from envscaler.record import FROM, map_references
 from envscaler.schema import Call, Json
-from envscaler.world.change import Diff, State, copied, diff, same
+from envscaler.world.change import Diff, State, copied, diff, same, unescaped
 from envscaler.world.environment import Environment, Snapshot
 
 MOST_LOST = 2
@@ -127,6 +127,15 @@ class Branch:
     """The state at the end."""
 
 
+def flat(value: Json) -> list[Json]:
+    """The values in a value that hold no others."""
+    if isinstance(value, dict | list):
+        return [
+            leaf for part in (value.values() if isinstance(value, dict) else value) for leaf in flat(part)
+        ]
+    return [value]
+
+
 class Branches:
     """A play of a witness in an environment, and its moments, to go on from in another way.
 
@@ -162,6 +171,17 @@ class Branches:
     def final(self) -> State:
         """The state in which the witness ended."""
         return self.states[-1]
+
+    def chosen_keys(self) -> set[str]:
+        """Keys of added records that the adding call was given, by an argument that is not free."""
+        found: set[str] = set()
+        for call, changed in zip(self.played.calls, self.played.diffs, strict=True):
+            said = {str(v) for name, a in call.arguments.items() if name not in call.free for v in flat(a)}
+            added = {
+                unescaped(where.partition("/")[2]) for where, change in changed.items() if "added" in change
+            }
+            found |= said & added
+        return found
 
     def go_to(self, place: int) -> Environment:
         """The environment as it was before a call of the witness."""

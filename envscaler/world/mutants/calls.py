@@ -17,14 +17,13 @@ from typing import Any
 from envscaler.record import references
 from envscaler.schema import Call, Json, Skeleton
 from envscaler.world.change import copied
-from envscaler.world.mutants.states import in_turn, near, short
+from envscaler.world.mutants.states import in_turn
+from envscaler.world.mutants.values import Wrong, near, short
 from envscaler.world.shape import Path, Shape, leaves
 from envscaler.world.witness import Played, renumbered
 
 MOST = 20
 """Mutants besides those that leave out or double a call, unless more are asked for."""
-Wrong = tuple[str, Json]
-"""How a value is wrong, and the value."""
 _LEFT_OUT: Any = object()
 
 
