@@ -9,26 +9,30 @@ What a reader would find worth looking up is not asked here, and a look-up whose
 look-up does not count when guessing the latter's result would do as well.
 """
 
+import random
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from itertools import islice
 from typing import Any, Literal
 
 from envscaler.error import EnvironmentLost, ParameterError, SourceError
-from envscaler.schema import Json, Scenario, Skeleton, reward_of
+from envscaler.record import FROM, map_references
+from envscaler.schema import Call, Json, Scenario, Skeleton, reward_of
 from envscaler.world.change import State, records, same, unescaped
 from envscaler.world.check import grade
 from envscaler.world.environment import Environment
-from envscaler.world.witness import play
+from envscaler.world.mutants.states import fresh_key, near
+from envscaler.world.shape import Leaf, Path, Shape, leaves, with_value
+from envscaler.world.witness import follow, play
 
 _CHANGES, _VALUES = 6, 8
 """Ways a value is changed, and values of a reply that are tried."""
 _KEY = "(key)"
 """Last step of a path that leads to the key of a record, not to a value in it."""
-Path = tuple[str | int, ...]
-Leaf = tuple[Path, Json]
+Told = tuple[Path, Json]
+"""Where a reply says something, and what."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ class _Trial:
         with self._environment(scenario.initial_state) as environment:
             environment.reset()
             self._initial = environment.initial_state
+            self._shape = Shape(self._initial)
             self._played = play(environment, scenario.witness)
             paid = self._paid(self._initial, environment.state)
         if not scenario.witness or self._played.refused is not None or paid != 1.0:
@@ -84,6 +89,16 @@ class _Trial:
         writes = {tool.name for tool in skeleton.tools if tool.mutates}
         calls = self._played.calls
         self.reads = [place for place, call in enumerate(calls) if call.tool not in writes]
+        self._calls = [self._guessed(call) for call in scenario.witness]
+
+    def _guessed(self, call: Call) -> Call:
+        """The call with what it has of reads as it was; ids that a write makes are its own and stay references."""
+
+        def put(way: Json) -> Json:
+            return follow(way, self._played.replies) if way[0] in self.reads else {FROM: way}
+
+        arguments = {name: map_references(value, put) for name, value in call.arguments.items()}
+        return Call(tool=call.tool, arguments=arguments)
 
     def _environment(self, state: State) -> Environment:
         return Environment(self._skeleton, state, seed=self._seed, **self._options)
@@ -101,14 +116,16 @@ class _Trial:
         concerned = {str(part) for part in given} | self._changed_after(place)
         feeding = [leaf for leaf in untold if any(same(leaf[1], part) for part in given)]
         for path, value in feeding[:_VALUES]:
-            for change, state in _renamings(self._initial, value):
+            for change, state in _renamings(self._initial, self._shape, value):
                 if failure := self._failure(state, place, path, value, graded=False):
                     return Query(place, tool, True, "feeds", value, change, failure)
-            for change, state in islice(_changes(self._initial, path, value), _CHANGES):
+            for change, state in islice(_changes(self._initial, self._shape, path, value), _CHANGES):
                 if failure := self._failure(state, place, path, value, graded=True):
                     return Query(place, tool, True, "feeds", value, change, failure)
         for path, value in [leaf for leaf in untold if leaf not in feeding][:_VALUES]:
-            for change, state in islice(_changes(self._initial, path, value, concerned), _CHANGES):
+            for change, state in islice(
+                _changes(self._initial, self._shape, path, value, concerned), _CHANGES
+            ):
                 if failure := self._failure(state, place, path, value, graded=False):
                     return Query(place, tool, True, "decides", value, change, failure)
         return Query(place, tool, False)
@@ -118,7 +135,7 @@ class _Trial:
         names = {where for changed in self._played.diffs[place + 1 :] for where in changed}
         return {unescaped(where.partition("/")[2]) for where in names}
 
-    def _untold(self, place: int) -> Iterator[Leaf]:
+    def _untold(self, place: int) -> Iterator[Told]:
         """Values of a reply that stand neither in the task nor in an earlier reply, each once."""
         told = [part for reply in self._played.replies[:place] for part in _parts(reply)]
         for path, value in _leaves(self._played.replies[place]):
@@ -137,7 +154,7 @@ class _Trial:
         A check may name an id, or a sum made with a value of the initial state, and fail because that is changed
         while the calls are as right as before. So the reward is asked only where the value is handed on.
         """
-        calls = self._played.calls
+        calls = self._calls
         try:
             with self._environment(state) as environment:
                 environment.reset()
@@ -145,13 +162,12 @@ class _Trial:
                 before = play(environment, calls[: place + 1])
                 if before.refused is not None or same(_at(before.replies[place], path), value):
                     return ""
-                after = play(environment, calls[place + 1 :])
+                after = play(environment, calls[place + 1 :], before.replies)
                 final = environment.state
         except (EnvironmentLost, SourceError):
             return ""
         if after.refused is not None:
-            number = place + 1 + after.refused
-            return f"call {number} ({calls[number].tool}) is refused"
+            return f"call {after.refused} ({calls[after.refused].tool}) is refused"
         paid = self._paid(initial, final) if graded else 1.0
         return "" if paid == 1.0 else f"the reward is {paid}"
 
@@ -169,7 +185,7 @@ def _at(reply: Json, path: Path) -> Json:
 # Values in replies, arguments and texts
 
 
-def _leaves(value: Json, path: Path = ()) -> Iterator[Leaf]:
+def _leaves(value: Json, path: Path = ()) -> Iterator[Told]:
     """Every scalar with its path; keys of tables are values too."""
     if isinstance(value, dict):
         for key, part in value.items():
@@ -220,44 +236,16 @@ def _dates(text: str) -> list[str]:
 # Changes of the initial state
 
 
-def _renamings(state: State, value: Json) -> Iterator[tuple[str, State]]:
+def _is_key(shape: Shape, value: Json) -> bool:
+    known = isinstance(value, str | int) and not isinstance(value, bool)
+    return known and any(str(value) in keys for keys in shape.keys.values())
+
+
+def _renamings(state: State, shape: Shape, value: Json) -> Iterator[tuple[str, State]]:
     """The initial state with another id in the place of this one, if it is one."""
-    if isinstance(value, str | int) and _is_key(state, str(value)):
-        new = _other_id(state, str(value))
+    if _is_key(shape, value):
+        new = fresh_key([key for keys in shape.keys.values() if str(value) in keys for key in keys])
         yield f"{value} is {new} everywhere", _renamed(state, str(value), new)
-
-
-def _changes(
-    state: State, path: Path, value: Json, of: Collection[str] | None = None
-) -> Iterator[tuple[str, State]]:
-    """Initial states in which a field holds something else, those of the name in the reply first; not for ids.
-
-    Args:
-        state: the initial state.
-        path: where a reply says the value.
-        value: what is to be changed.
-        of: keys of the records whose fields are changed; None for any.
-    """
-    if isinstance(value, str | int) and _is_key(state, str(value)):
-        return
-    name = _field(path)
-    exact = [(t, k, f) for t, k, f, v in _fields(state) if same(v, value) and (of is None or k in of)]
-    for table, key, field in sorted(exact, key=lambda where: where[2] != name):
-        for new in _near(value, state, table, field):
-            yield f"{table}/{key}/{field} is {new!r}", _put(state, table, key, field, new)
-
-
-def _is_key(state: State, key: str) -> bool:
-    return any(isinstance(table, dict) and key in table for table in state.values())
-
-
-def _other_id(state: State, key: str) -> str:
-    """An id of the same form that nothing bears."""
-    head, digits = re.fullmatch(r"(.*?)(\d*)", key, re.DOTALL).groups()  # type: ignore[union-attr]
-    number, width = int(digits or 0) + 500, max(len(digits), 1)
-    while _is_key(state, f"{head}{number:0{width}d}"):
-        number += 1
-    return f"{head}{number:0{width}d}"
 
 
 def _renamed(value: Json, old: str, new: str) -> Any:
@@ -271,31 +259,31 @@ def _renamed(value: Json, old: str, new: str) -> Any:
     return int(new) if type(value) is int and str(value) == old and new.isdecimal() else value
 
 
-def _fields(state: State) -> Iterator[tuple[str, str, str, Json]]:
-    """Every plain field of every record: table, key, field, value."""
-    for name, table in state.items():
-        for key, row in (records(table) or {}).items():
-            for field, value in row.items() if isinstance(row, dict) else ():
-                yield name, key, field, value
+def _changes(
+    state: State, shape: Shape, path: Path, value: Json, of: Collection[str] | None = None
+) -> Iterator[tuple[str, State]]:
+    """Initial states in which a field holds something else, those of the name in the reply first; not for ids.
 
-
-def _near(value: Json, state: State, table: str, field: str) -> Iterable[Json]:
-    """Other values for a field: another record's, and one close by."""
-    rows = (records(state[table]) or {}).values()
-    others = [
-        r[field]
-        for r in rows
-        if isinstance(r, dict) and type(r.get(field)) is type(value) and r[field] != value
+    Args:
+        state: the initial state.
+        shape: its shape.
+        path: where a reply says the value.
+        value: what is to be changed.
+        of: keys of the records whose fields are changed; None for any.
+    """
+    if _is_key(shape, value):
+        return
+    found = [
+        Leaf(table, key, way)
+        for table, held in state.items()
+        for key, record in (records(held) or {}).items()
+        if of is None or key in of
+        for way, part in leaves(record)
+        if same(part, value)
     ]
-    if isinstance(value, int | float):
-        return [value + 1, value - 1, value * 2 + 1, type(value)(0)]
-    if isinstance(value, str) and _dates(value):
-        day = date.fromisoformat(value)
-        return [(day + timedelta(days=by)).isoformat() for by in (1, -1, 60, -60)]
-    return [*others[:2], f"{value} II"] if isinstance(value, str) else []
-
-
-def _put(state: State, table: str, key: str, field: str, value: Json) -> State:
-    rows = dict(records(state[table]) or {})
-    rows[key] = {**rows[key], field: value}
-    return {**state, table: rows if isinstance(state[table], dict) else list(rows.values())}
+    for leaf in sorted(found, key=lambda leaf: _field(leaf.path) != _field(path)):
+        close = [wrong for _, wrong in near(value, random.Random(str(leaf)))]
+        nothing = [type(value)(0)] if isinstance(value, int | float) else []
+        for new in [*close, *nothing, *shape.others(leaf, value)[:2]]:
+            if not same(new, value):
+                yield f"{leaf} is {new!r}", with_value(state, leaf, new)
