@@ -154,7 +154,7 @@ def _jobs(
     recorded: Mapping[str, Sequence[Sequence[Call]]],
     options: Options,
 ) -> tuple[list[_Job], list[Failure]]:
-    how = {"version": __version__, "seed": options.seed, "referee": dict(options.referee or {})}
+    how = {"version": __version__, "seed": options.seed, "calls": options.calls}
     by_id = {skeleton.id: skeleton for skeleton in skeletons}
     states: dict[str, dict[str, Json]] = {}
     for scenario in scenarios:

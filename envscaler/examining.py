@@ -6,7 +6,7 @@ and makes the certificate. Many at once, resumed and summed up, are `certifying`
 """
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,8 @@ CANNOT_HOLD = frozenset(
     {"always-broken", "only-false", "blind", "missing-table", "no-source", "half-characters"}
 )
 """Findings that say that a check cannot hold, whatever an agent does; then no witness is looked for."""
+CALLS = 200
+"""Calls of the referee in an environment, unless another number is asked for: quick, and enough for common faults."""
 _CHANCES = {
     "uuid": ("uuid1", "uuid4"),
     "datetime": ("now", "utcnow", "today"),
@@ -49,8 +51,8 @@ class Options:
     """Of every environment and every choice."""
     search: int = 0
     """Tool calls that the search for a witness may try in a scenario; 0 looks for none."""
-    referee: Mapping[str, Any] | None = None
-    """Further arguments of `check_environment`."""
+    calls: int = CALLS
+    """Calls that the referee makes in an environment."""
 
 
 # Environments
@@ -68,7 +70,7 @@ def examine_environment(
         options: how thoroughly to look.
     """
     chosen = options or Options()
-    found = check_environment(skeleton, state, seed=chosen.seed, **(chosen.referee or {}))
+    found = check_environment(skeleton, state, seed=chosen.seed, calls=chosen.calls)
     refused = refusals(skeleton.tools)
     told = [described(tool) for tool in skeleton.tools]
     by: dict[str, int] = {p: len({r.tool for r in refused if p in r.by}) for p in PROVIDERS}

@@ -20,7 +20,7 @@ from envscaler.examining import Options
 from envscaler.schema import Check, Scenario, Skeleton
 
 ROOT = Path(__file__).resolve().parents[1]
-QUICK = Options(referee={"calls": 20})
+QUICK = Options(calls=20)
 VACUOUS = Check(
     item="Is Dune there?", source="def check_func(final_state):\n    return 'B-1' in final_state['books']"
 )
@@ -91,9 +91,9 @@ def test_other_options_and_other_content_are_other_rows(
     monkeypatch.setattr(
         certifying, "examine_scenario", lambda *a, **k: done.append(k["name"]) or real(*a, **k)
     )
-    run(out, Options(seed=1, referee={"calls": 20}), count=2)
+    run(out, Options(seed=1, calls=20), count=2)
     assert len(done) == 2
-    run(out, Options(seed=1, referee={"calls": 20}), count=3)
+    run(out, Options(seed=1, calls=20), count=3)
     assert len(done) == 3, "only the new one"
     assert len(out.read_text().splitlines()) == 5, "rows of other options were dropped"
 

@@ -10,7 +10,7 @@ from envscaler.examining import Options, chances, examine_environment, examine_s
 from envscaler.schema import Check
 from envscaler.world.surveying import survey
 
-QUICK = Options(referee={"calls": 60})
+QUICK = Options(calls=60)
 VACUOUS = Check(
     item="Is Dune there?", source="def check_func(final_state):\n    return 'B-1' in final_state['books']"
 )

@@ -25,9 +25,7 @@ def certified() -> Certified:
     world = skeleton().model_copy(update={"title": NASTY, "extra": {"env_id": NASTY}})
     checks = [*scenario().checks, VACUOUS]
     bare = scenario(world, task=NASTY, witness=[], may_change=[], checks=checks)
-    made = certify_all(
-        [world], [bare, scenario(world)], options=Options(referee={"calls": 20}), progress=False
-    )
+    made = certify_all([world], [bare, scenario(world)], options=Options(calls=20), progress=False)
     made.failures.append(Failure(stage="certify", parent_id=NASTY, error="StoreError", message=NASTY))
     return made
 

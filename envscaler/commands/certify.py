@@ -33,7 +33,11 @@ def add(commands: Commands) -> None:
         "--search", type=int, default=0, metavar="CALLS", help="look for witnesses with so many calls each"
     )
     certify.add_argument(
-        "--calls", type=int, default=0, metavar="N", help="calls the referee makes in an environment"
+        "--calls",
+        type=int,
+        default=200,
+        metavar="N",
+        help="calls the referee makes in an environment (default: 200)",
     )
     certify.add_argument("--seed", type=int, default=0, help="seed of every environment")
     certify.add_argument("--workers", type=int, default=0, help="threads at once (default: two a processor)")
@@ -49,8 +53,8 @@ def _certify(parsed: argparse.Namespace) -> Report:
     from envscaler.examining import Options
     from envscaler.show.report import write_report
 
-    if parsed.search < 0 or parsed.calls < 0 or parsed.workers < 0:
-        raise ParameterError("Expected --search, --calls and --workers as whole numbers ≥ 0.")
+    if parsed.search < 0 or parsed.calls < 1 or parsed.workers < 0:
+        raise ParameterError("Expected --search and --workers of at least 0, --calls of at least 1.")
     project.check_seed(parsed.seed)
     skeletons, scenarios, recorded, failures = _read(parsed)
     out = Path(parsed.out) if parsed.out else project.build_dir() / "certify" / f"{_stem(parsed.path)}.jsonl"
@@ -59,9 +63,7 @@ def _certify(parsed: argparse.Namespace) -> Report:
         scenarios,
         recorded=recorded,
         out=out,
-        options=Options(
-            seed=parsed.seed, search=parsed.search, referee={"calls": parsed.calls} if parsed.calls else None
-        ),
+        options=Options(seed=parsed.seed, search=parsed.search, calls=parsed.calls),
         workers=parsed.workers or None,
         progress=not parsed.no_progress,
     )

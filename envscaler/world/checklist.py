@@ -9,6 +9,7 @@ message says how many were tried.
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from envscaler.error import SourceError
 from envscaler.schema import Check, Finding, Json, Outcome, Severity
@@ -93,8 +94,9 @@ def _code(check: Check, holds: bool) -> Iterator[Finding]:
     if function is None:
         yield _finding("no-source", "error", check, f"“{check.item}” has no check function.")
         return
-    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-    every = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    nodes = list(ast.walk(function))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    every = names if len(tree.body) == 1 else {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
     if function.args.args and function.args.args[0].arg not in names:
         yield _finding(
             "blind",
@@ -102,12 +104,12 @@ def _code(check: Check, holds: bool) -> Iterator[Finding]:
             check,
             f"“{check.item}” never looks at the final state, so no run can change it.",
         )
-    elif halves := _halves(function):
+    elif halves := _halves(nodes):
         message = (
             f"“{check.item}” compares with {halves[0]}, half a character, which nothing out of JSON equals."
         )
         yield _finding("half-characters", "warning" if holds else "error", check, message, texts=list(halves))
-    elif _only(function, False):
+    elif _only(nodes, False):
         yield _finding(
             "only-false", "error", check, f"“{check.item}” can only answer no: every return is False."
         )
@@ -119,14 +121,14 @@ def _code(check: Check, holds: bool) -> Iterator[Finding]:
         yield _finding("helpers", "note", check, f"“{check.item}” brings helper functions: {helpers}.")
 
 
-def _only(function: ast.FunctionDef, value: bool) -> bool:
-    returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+def _only(nodes: Sequence[ast.AST], value: bool) -> bool:
+    returned = [node.value for node in nodes if isinstance(node, ast.Return)]
     return bool(returned) and all(isinstance(v, ast.Constant) and v.value is value for v in returned)
 
 
-def _halves(function: ast.FunctionDef) -> list[str]:
+def _halves(nodes: Sequence[ast.AST]) -> list[str]:
     """Texts with one half of a surrogate pair: an emoji written as two escapes, which Python keeps apart."""
-    texts = [node.value for node in ast.walk(function) if isinstance(node, ast.Constant)]
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
     return [ascii(t) for t in texts if isinstance(t, str) and any(0xD800 <= ord(c) <= 0xDFFF for c in t)]
 
 
@@ -197,6 +199,7 @@ class _Known:
         return key not in self._texts and key not in self._task
 
 
+@lru_cache(maxsize=64)
 def _attributes(source: str) -> frozenset[str]:
     """Every attribute that a class's code gives to `self`, wherever it does."""
     try:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from envscaler.error import SourceError
 from envscaler.schema import Check, Json
@@ -44,9 +45,14 @@ class Hints:
 
 
 def hints_of(check: Check) -> Hints:
-    """The hints of a check; none where its source does not parse."""
+    """The hints of a check, not to be changed; none where its source does not parse."""
+    return _hints(check.source)
+
+
+@lru_cache(maxsize=4096)
+def _hints(source: str) -> Hints:
     try:
-        tree = parse_tree(check.source)
+        tree = parse_tree(source)
     except SourceError:
         return Hints()
     return _Reader(tree).hints()
@@ -62,21 +68,21 @@ class _Reader:
     """One pass over a check's tree for the names it gives to values, another for what it does with them."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self._tree = tree
+        self._nodes = list(ast.walk(tree))
         self._named: dict[str, Json] = {}
         self._fields: dict[str, str] = {}
         self._loops: dict[str, list[Json]] = {}
         self._positions: set[str] = set()
         self._tables: dict[str, str] = {}
         # Of a method that is read so, an argument is as good as a field of its name.
-        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        functions = [node for node in self._nodes if isinstance(node, ast.FunctionDef)]
         self._arguments = {a.arg for f in functions for a in f.args.args} - {FINAL, "self"}
-        for node in ast.walk(tree):
+        for node in self._nodes:
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 for target in targets:
                     self._assign(target, node.value)
-        for node in ast.walk(tree):
+        for node in self._nodes:
             if isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Name):
                 known, values = self._value(node.iter)
                 if known and isinstance(values, list):
@@ -167,7 +173,7 @@ class _Reader:
         """Everything together."""
         pairs: list[tuple[str, Json]] = []
         parts: list[tuple[str, str]] = []
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             if isinstance(node, ast.Compare):
                 self._compare(node, pairs, parts)
             elif isinstance(node, ast.Call):
@@ -240,7 +246,7 @@ class _Reader:
         return [(name, value) for value in self._all(node.args[0]) if isinstance(value, str)]
 
     def _values(self) -> Iterator[Json]:
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str | int | float):
                 yield node.value
             elif isinstance(node, ast.List | ast.Dict | ast.BinOp | ast.Set | ast.Tuple):
@@ -257,7 +263,7 @@ class _Reader:
 
     def _looked_up(self) -> Iterator[tuple[ast.expr, str]]:
         """Every `whole[key]`, `whole.get(key)` and `key in whole` with a key that is known."""
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             whole, key = _look_up(node)
             if whole is not None and key is not None:
                 for value in self._all(key):

@@ -19,7 +19,7 @@ from typing import Any
 
 from envscaler import release
 from envscaler.certifying import certify_all
-from envscaler.examining import Options
+from envscaler.examining import CALLS, Options
 from envscaler.schema import Scenario, Skeleton
 from envscaler.world.sandbox import pool, start_worker
 
@@ -68,7 +68,7 @@ def spent() -> float:
 def main() -> None:
     """One run at full size, or at a share of it."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--calls", type=int, default=0, help="calls of the referee; 0 for its default")
+    parser.add_argument("--calls", type=int, default=CALLS, help="calls of the referee")
     parser.add_argument("--share", type=float, default=1.0, help="of the full size")
     parser.add_argument("--workers", type=int, default=0)
     parsed = parser.parse_args()
@@ -86,7 +86,7 @@ def main() -> None:
     many = scenarios(fitting, known, round(SCENARIOS * parsed.share))
     assert len({one.id for one in copies}) == len(copies) and len({one.id for one in many}) == len(many)
     start_worker().close()
-    options = Options(referee={"calls": parsed.calls} if parsed.calls else None)
+    options = Options(calls=parsed.calls)
     with tempfile.TemporaryDirectory() as out:
         begun, used = time.perf_counter(), spent()
         certified = certify_all(
