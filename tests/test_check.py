@@ -1,13 +1,16 @@
 """Grading: broken is never false, checks share nothing, bystanders stay, the three rewards."""
 
+from collections import Counter
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from worlds import STATE, rule
 
 from envscaler.error import ParameterError
 from envscaler.schema import Check, Outcome
 from envscaler.world.check import (
+    Grader,
     all_broken_invariants,
     broken_invariants,
     bystanders,
@@ -16,6 +19,7 @@ from envscaler.world.check import (
     reward,
     survivors,
 )
+from envscaler.world.sandbox import Worker
 
 
 def check(body, kind="goal"):
@@ -202,3 +206,82 @@ def test_invariants():
         ["Broken rule: A rule."],
     ]
     assert broken_invariants([], {}, {}) == []
+
+
+def test_a_grader_goes_over_many_states_in_one_worker_and_keeps_none_of_them():
+    remembers = Check(
+        item="x",
+        source="import json\ndef check_func(final_state):\n    final_state['n'] = 9\n"
+        "    initial_state['n'] = 9\n    return hasattr(json, 'mine')",
+    )
+    same_as = check("return final_state['n'] == initial_state['n']")
+    with Grader([remembers, same_as], {"n": 0, "t": {"a": {}}}, ["n"]) as grader:
+        first = grader.grade([{"n": 0, "t": {"a": {}}}, {"n": 1, "t": {"a": {}}}])
+        again = grader.grade([{"n": 0, "t": {"a": {}}}])
+        broken = grader.broken_invariants(
+            [rule("def invariant(before, after, call):\n    return after['n'] >= before['n']")],
+            [({"n": 1}, {"n": 0}, None), ({"n": 0}, {"n": 1}, {"tool": "t"})],
+        )
+    assert [[o.passed for o in outcomes] for outcomes in first] == [[False, True, True], [False, False, True]]
+    assert [o.passed for o in again[0]] == [False, True, True]
+    assert [len(findings) for findings in broken] == [1, 0]
+
+
+def test_states_that_share_tables_are_graded_as_if_they_did_not():
+    base = {"a": {"k": {"x": 1}}, "b": {"k": {"x": 1}}, "c": [1]}
+    states = [base, {**base, "a": {"k": {"x": 2}}}, {"a": base["a"]}, {**base, "d": True}, {}]
+    spoil = check("final_state.get('b', {}).clear(); final_state.get('c', []).append(2); return True")
+    look = check("return final_state == " + repr(base))
+    names = check("return sorted(final_state) == ['a', 'b', 'c']")
+    graded = grade_all([spoil, look, spoil, names, look], base, states, ["a", "b", "c", "d"])
+    assert [[o.passed for o in outcomes[:5]] for outcomes in graded] == [
+        [True, True, True, True, True],
+        [True, False, True, True, False],
+        [True, False, True, False, False],
+        [True, False, True, False, False],
+        [True, False, True, False, False],
+    ]
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from("abcd"), st.dictionaries(st.sampled_from("xy"), st.integers(0, 2))),
+        min_size=1,
+        max_size=6,
+    )
+)
+@settings(max_examples=25, deadline=None)
+def test_grading_many_is_grading_each(states):
+    checks = [
+        check("return sum(len(t) for t in final_state.values()) > 2"),
+        check("return 'a' in final_state"),
+    ]
+    many = grade_all(checks, states[0], states, ["a", "b", "c", "d"])
+    assert many == [grade(checks, states[0], state, ["a", "b", "c", "d"]) for state in states]
+
+
+def test_a_check_that_hangs_on_every_state_is_given_up_after_a_few(monkeypatch):
+    hang = check("\n    while True: pass")
+    fine = check("return True")
+    counted = Counter()
+    asking = Worker.ask
+
+    def ask(self, do, **fields):
+        counted[do] += 1
+        return asking(self, do, **fields)
+
+    monkeypatch.setattr(Worker, "ask", ask)
+    graded = grade_all([hang, fine], {"n": 0}, [{"n": n} for n in range(60)], ["n"], timeout=0.2)
+    assert all([o.passed for o in outcomes] == [None, True, True] for outcomes in graded)
+    assert "did not finish" in graded[59][0].note
+    assert counted["judge"] < 15
+
+
+def test_apart_gives_the_same_outcomes():
+    checks = [
+        check("return True"),
+        check("return final_state['nope']"),
+        check("return final_state['n'] == 1"),
+    ]
+    states = [{"n": 0}, {"n": 1}]
+    assert grade_all(checks, states[0], states, apart=True) == grade_all(checks, states[0], states)
