@@ -158,3 +158,8 @@ def test_an_edit_touches_what_it_names_and_nothing_else(
         assert rows.keys() == STATE[table].keys() and changed <= ({key} if key else set(STATE[table]))
     else:
         assert rows == {k: v for k, v in STATE[table].items() if k != key}
+
+
+def test_an_empty_state_is_no_trouble() -> None:
+    rows = binding_rules(library.skeleton(), {})
+    assert [row.fault for row in rows] == ["", ""]
