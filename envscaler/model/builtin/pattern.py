@@ -15,8 +15,10 @@ A pattern is one file `patterns/<name>.py` that ends in `PATTERN = TheClass`. It
 
 A `Goal` is written once and serves the whole of a scenario: `draw` chooses slots in a state, `phrases` say
 them, `plan` gives the calls from the slots alone (look-ups first, `{"$from": …}` for what they find), and
-`outcome` says from slots and state what must have changed; item, check and `may_change` follow from that.
-Goals of one task never share a record: the poser sees to it by the ids in their outcomes.
+`outcome` says from slots and state what must have changed; item, check and `may_change` follow from that. An
+outcome of a new row names every field its tool sets but ids (`v.blanks` has the domain's own attributes as they
+are in a new row), for what no check looks at may be wrong. `in_own_words` makes of a goal one that leaves a text to
+whoever does it. Goals of one task never share a record, and ask for the same in any order: the poser sees to it.
 
 This module holds no pattern and renders nothing.
 """
