@@ -8,6 +8,7 @@ import worlds
 from IPython.core.formatters import DisplayFormatter
 
 from envscaler.episode import roll_out
+from envscaler.error import ParameterError
 from envscaler.release import read_environments, read_scenarios, read_trajectories
 from envscaler.release.episodes import recorded_reward
 from envscaler.schema import Check, Outcome, Rollout, Scenario, Step
@@ -82,6 +83,35 @@ def test_episodes_are_chosen_by_agent_and_result(player: EpisodePlayer) -> None:
     player.agent.value = "all"
     assert player.episode.value == 0
     assert "Lend Dune" in player.episode.options[0][0] and "solved, witness" in player.episode.options[0][0]
+
+
+def test_episodes_are_chosen_by_environment() -> None:
+    other = WORLD.replace(title="Other")
+    there = scenario_of(skeleton_id=other.id)
+    player = EpisodePlayer(
+        [played(), played().replace(scenario_id=there.id)], [scenario_of(), there], [WORLD, other]
+    )
+    assert [label for label, _ in player.environment.options] == ["all", "Library", "Other"]
+    player.environment.value = other.id
+    assert player.episode.value == 1 and len(player.episode.options) == 1
+
+
+def test_of_many_episodes_some_are_listed_and_all_can_be_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_LISTED", 5)
+    player = EpisodePlayer([played(), played(IdleAgent())] * 10, [scenario_of()], [WORLD])
+    assert len(player.episode.options) == 5 and player._listed.value.startswith("5 of 20")
+    for number in (19, 0, 7):
+        player.play(number)
+        assert set(player._lights) <= {0, 7, 19}  # no other one was graded on the way
+        assert player.episode.value == number and len(player.episode.options) == 5
+        assert player.rollout is not None and player.rollout.agent == ("idle" if number % 2 else "witness")
+    player.agent.value = "idle"
+    assert player._listed.value.startswith("5 of 10")
+    player.play(2)
+    assert player.agent.value == "all" and player.episode.value == 2
+    for wrong in (-1, 20):
+        with pytest.raises(ParameterError, match="episode from 0 to 19"):
+            player.play(wrong)
 
 
 def test_a_failed_episode_shows_its_steps_and_no_reward() -> None:

@@ -170,11 +170,8 @@ class AuditInspector(Pager):
         if self.current is not None and self.probe is not None and self.skeleton is not None:
             text = method_text(self.skeleton.source, self.probe.tool)
             shown = self._drafts.get((self.current[0], self.probe.tool), text)
-        self._choosing = True
-        try:
+        with self._without_a_look():
             self.draft.value = shown
-        finally:
-            self._choosing = False
 
     def _drafted(self, _: Any) -> None:
         if not self._choosing and self.current is not None and self.probe is not None:

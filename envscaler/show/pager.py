@@ -4,10 +4,11 @@ All of it can be driven from a cell (`pager.next()`, `pager.agent.value = "witne
 and a headless run shows the same as static HTML. What is in the list is the subclass's business.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from ipywidgets import HTML, Box, Button, Dropdown, HBox, Label, Layout, ToggleButton, VBox
+from ipywidgets import HTML, Box, Button, DOMWidget, Dropdown, HBox, Label, Layout, ToggleButton, VBox
 
 from envscaler.error import ParameterError
 from envscaler.show.keys import KEYED, Keys
@@ -23,7 +24,7 @@ class Pager(VBox):
     Subclasses give `entries()` (what the choices leave) and `card(entry)` (how one is shown).
 
     Args:
-        choices: what narrows the list, row by row.
+        choices: what narrows the list, row by row, with what is said of it.
         extra: what stands between the bar and the page.
         below: what stands under the page.
         keys: what further keys do, beside n and p and the arrows.
@@ -32,7 +33,7 @@ class Pager(VBox):
 
     def __init__(
         self,
-        choices: Sequence[Sequence[Dropdown]],
+        choices: Sequence[Sequence[DOMWidget]],
         *,
         extra: Sequence[Box] = (),
         below: Sequence[Box] = (),
@@ -49,7 +50,7 @@ class Pager(VBox):
         self._keys = Keys(
             {**turns, **(keys or {})}, f"keys, after a click in here: n next · p previous{hint}"
         )
-        for choice in (choice for row in choices for choice in row):
+        for choice in (choice for row in choices for choice in row if isinstance(choice, Dropdown)):
             choice.observe(self._chosen, "value")
         rows = [HBox(list(row), layout=wrapped()) for row in choices]
         bar = HBox([self._back, self._on, self._where, self._keys], layout=wrapped())
@@ -135,12 +136,18 @@ class Pager(VBox):
 
     def _offer(self, choice: Dropdown, options: Sequence[Any], value: Any) -> None:
         """Give a choice other options, without a look at the list in between."""
-        self._choosing = True
-        try:
+        with self._without_a_look():
             choice.options = labelled(options)
             choice.value = value
+
+    @contextmanager
+    def _without_a_look(self) -> Iterator[None]:
+        """Choices that change in here do not bring up another page each."""
+        before, self._choosing = self._choosing, True
+        try:
+            yield
         finally:
-            self._choosing = False
+            self._choosing = before
 
     def _repr_html_(self) -> str:
         return page(f"<p>{escape(self._where.value)}</p>") + self.html()

@@ -6,12 +6,13 @@ by the scenario's own checks, all steps of an episode at once when it is first l
 what was recorded. No agent acts here, and no reward is changed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
+from ipywidgets import Label
 
-from envscaler.error import EnvscalerError
+from envscaler.error import EnvscalerError, ParameterError
 from envscaler.schema import Outcome, Rollout, Scenario, Skeleton, reward_of
 from envscaler.show.markup import Html, folded, page, prose_block, soft, text_block, titled
 from envscaler.show.pager import ALL, Pager, dropdown, label_of
@@ -21,6 +22,8 @@ from envscaler.world.change import State, same
 from envscaler.world.check import BYSTANDERS, grade_all
 from envscaler.world.retrace import Retraced, retrace
 
+MOST_LISTED = 500
+"""Episodes that are offered by name; a browser takes seconds over thousands."""
 RESULTS = (ALL, "solved", "paid in part", "paid nothing", "no reward")
 
 
@@ -52,17 +55,22 @@ class EpisodePlayer(Pager):
         self._rollouts = list(rollouts)
         self._scenarios = {scenario.id: scenario for scenario in scenarios}
         self._skeletons = {skeleton.id: skeleton for skeleton in skeletons}
-        self._results = [_result(rollout) for rollout in self._rollouts]
+        self._facts = [
+            (self._world_of(rollout), rollout.agent, _result(rollout)) for rollout in self._rollouts
+        ]
         self._lights: dict[int, Lights] = {}
+        self._listed = Label()
         agents = sorted({rollout.agent for rollout in self._rollouts})
-        self.agent = dropdown("agent", [ALL, *agents], width="240px")
+        self.environment = dropdown("environment", [ALL, *self._environments()], width="380px")
+        self.agent = dropdown("agent", [ALL, *agents], width="220px")
         self.result = dropdown("result", list(RESULTS), width="180px")
         self.episode = dropdown("episode", [], width="560px")
-        for choice in (self.agent, self.result):
+        for choice in (self.environment, self.agent, self.result):
             choice.observe(self._reepisode, "value")
         self._reepisode()
         ends = {"Home": lambda: self._turn(0), "End": lambda: self._turn(self.count - 1)}
-        super().__init__([[self.agent, self.result], [self.episode]], keys=ends, hint=" · Home · End")
+        rows = [[self.environment, self.agent, self.result], [self.episode, self._listed]]
+        super().__init__(rows, keys=ends, hint=" · Home · End")
         self.add_class("es-player")
 
     @property
@@ -146,20 +154,52 @@ class EpisodePlayer(Pager):
 
     # Choices
 
+    def play(self, episode: int) -> None:
+        """Show an episode by its number among the rollouts, whatever was chosen before.
+
+        Raises:
+            ParameterError: there is no such episode.
+        """
+        if not 0 <= episode < len(self._rollouts):
+            raise ParameterError(f"Expected an episode from 0 to {len(self._rollouts) - 1}, got {episode}.")
+        with self._without_a_look():
+            for choice in (self.environment, self.agent, self.result):
+                choice.value = ALL
+        self._list(range(len(self._rollouts)), episode)
+        self.refresh()
+
     def _reepisode(self, _: object = None) -> None:
-        wanted = (
-            (self.agent.value, lambda i: self._rollouts[i].agent),
-            (self.result.value, self._results.__getitem__),
-        )
-        fitting = [i for i in range(len(self._rollouts)) if all(w in (ALL, value(i)) for w, value in wanted)]
-        self._offer(self.episode, [(self._name(i), i) for i in fitting], fitting[0] if fitting else None)
+        wanted = (self.environment.value, self.agent.value, self.result.value)
+        fitting = [
+            place
+            for place, facts in enumerate(self._facts)
+            if all(w in (ALL, f) for w, f in zip(wanted, facts, strict=True))
+        ]
+        self._list(fitting, fitting[0] if fitting else None)
+
+    def _list(self, fitting: Sequence[int], chosen: int | None) -> None:
+        start = 0 if chosen is None else min(fitting.index(chosen), max(0, len(fitting) - MOST_LISTED))
+        listed = fitting[start : start + MOST_LISTED]
+        self._offer(self.episode, [(self._name(place), place) for place in listed], chosen)
+        cut = len(listed) < len(fitting)
+        self._listed.value = f"{len(listed):,} of {len(fitting):,} are listed; choose more" if cut else ""
+
+    def _environments(self) -> list[tuple[str, str]]:
+        """Titles of the worlds that were played in, where they are known."""
+        ids = dict.fromkeys(environment for environment, _, _ in self._facts if environment)
+        known = {i: self._skeletons[i].title if i in self._skeletons else i for i in ids}
+        return sorted((label_of(title), i) for i, title in known.items())
+
+    def _world_of(self, rollout: Rollout) -> str:
+        scenario = self._scenarios.get(rollout.scenario_id)
+        return scenario.skeleton_id if scenario else ""
 
     def _name(self, place: int) -> str:
         rollout = self._rollouts[place]
         scenario = self._scenarios.get(rollout.scenario_id)
         mode = "Conv" if rollout.conversation else "Non-Conv"
         what = scenario.task if scenario else f"scenario {rollout.scenario_id}"
-        return label_of(f"{place}: {self._results[place]}, {rollout.agent}, {mode}: {what}")
+        return label_of(f"{place}: {self._facts[place][2]}, {rollout.agent}, {mode}: {what}")
 
 
 def _heading(rollout: Rollout, step: int) -> str:
