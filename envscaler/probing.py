@@ -3,8 +3,9 @@ judged.
 
     which tool is due → tester chooses a call → call → invariants → checker → trial
 
-The state rolls on from call to call; a call that broke a rule is undone, so that one fault does not spoil
-the probes after it. A tester or checker that answers nonsense costs its round, which is skipped and
+The state rolls on from call to call, and is rewound where that is asked for; a call that broke a rule is undone,
+so that one fault does not spoil the probes after it. The tester is shown what a caller of the tools knows, the
+checker the code as well. A tester or checker that answers nonsense costs its round, which is skipped and
 counted. What becomes of the trials is the business of `audits`.
 """
 
@@ -28,7 +29,7 @@ from envscaler.world.source import parse_class
 
 INTENTS: tuple[Intent, ...] = ("positive", "boundary", "negative")
 PER_TOOL = 10
-"""Probes a tool gets at most, unless the rounds cannot be placed otherwise."""
+"""Probes a tool gets at most, unless more are asked for."""
 
 
 class Choice(Part):
@@ -77,6 +78,7 @@ class Bench:
         seed: of the environment, the balancing and the samples.
         loose: texts of rules that are not held against a tool, because the initial state breaks them already.
         asked: rounds made before, so that no sample is asked for twice.
+        per_tool: probes a tool gets at most in one roll; rounds that find no place are not made.
     """
 
     def __init__(
@@ -88,9 +90,10 @@ class Bench:
         *,
         loose: frozenset[str] = frozenset(),
         asked: int = 0,
+        per_tool: int = PER_TOOL,
     ) -> None:
         self.skeleton, self.state, self.model, self.seed = skeleton, state, model, seed
-        self.loose, self.asked, self.skipped = loose, asked, 0
+        self.loose, self.asked, self.skipped, self.per_tool = loose, asked, 0, per_tool
         self._code = parse_class(skeleton.source, skeleton.class_name)
         self._rules = [rule for rule in skeleton.rules if rule.invariant and rule.text not in loose]
         self._schemas = {tool.name: Draft202012Validator(tool.parameters) for tool in skeleton.tools}
@@ -99,17 +102,24 @@ class Bench:
         """The source of one tool."""
         return self._code.methods[tool].source
 
-    def roll(self, rounds: int, tools: Iterable[str] | None = None) -> list[Trial]:
-        """Make this many probes of these tools (all by default); the state rolls on from one to the next."""
+    def roll(
+        self, rounds: int, tools: Iterable[str] | None = None, *, rewind: int | None = None
+    ) -> list[Trial]:
+        """Make probes; the state rolls on from one to the next.
+
+        Args:
+            rounds: how many, as far as `per_tool` leaves room for them.
+            tools: the tools to try; None for all.
+            rewind: rounds after which the state goes back to where it began; None for never.
+        """
         wanted = None if tools is None else set(tools)
-        plan = Plan(
-            [t for t in self.skeleton.tools if wanted is None or t.name in wanted],
-            rounds,
-            self.seed + self.asked,
-        )
+        tried = [t for t in self.skeleton.tools if wanted is None or t.name in wanted]
+        plan = Plan(tried, self.seed + self.asked, self.per_tool)
         trials: list[Trial] = []
         with _Place(self.skeleton, self.state, self.seed) as place:
-            for _ in range(rounds if plan.tools else 0):
+            for turn in range(min(rounds, len(tried) * self.per_tool)):
+                if rewind and turn and turn % rewind == 0:
+                    place.reopen(self.state)
                 choice = self._choose(plan, place.environment.state, trials)
                 trial = self._try(place, choice) if choice else None
                 self.asked += 1
@@ -242,20 +252,18 @@ class _Place:
 class Plan:
     """Which tool and intent are due: the tool suggested least, with the intent least suggested for it, then at all."""
 
-    def __init__(self, tools: Sequence[Tool], rounds: int, seed: int) -> None:
+    def __init__(self, tools: Sequence[Tool], seed: int, per_tool: int = PER_TOOL) -> None:
         # A shuffled order, so that reads and writes alternate and no tool is always the first.
         order = np.random.default_rng(seed).permutation(len(tools))
         self.tools = [tools[place] for place in order]
-        self.most = max(PER_TOOL, -(-rounds // max(1, len(tools))))
+        self._per_tool = per_tool
         self.open = {tool.name for tool in tools}
         self._made: Counter[tuple[str, str]] = Counter()
 
     def suggest(self, probes: Sequence[Probe]) -> dict[str, str]:
         """The tool and intent that are due after these probes."""
         total = Counter(probe.tool for probe in probes)
-        self.open = {tool.name for tool in self.tools if total[tool.name] < self.most} or {
-            t.name for t in self.tools
-        }
+        self.open = {tool.name for tool in self.tools if total[tool.name] < self._per_tool}
         due = min((t for t in self.tools if t.name in self.open), key=lambda t: self._turns(t.name))
         # Without parameters there is nothing to be at the edge of, and nothing to refuse.
         intents = INTENTS if due.parameters.get("properties") else INTENTS[:1]
