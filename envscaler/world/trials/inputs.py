@@ -114,7 +114,8 @@ class Inputs:
             acted = [seen for seen in calls if seen.diff]
             says = _SAYS_UNKNOWN.search(self._docs.get(tool, ""))
             tables = sorted(self._looked_up(tool, argument))
-            if ((tool, argument) in self._known or (acted and tables)) and (acted or says):
+            sure = (tool, argument) in self._known or (acted and tables)
+            if sure and (acted or (says and is_id(argument))):
                 seen = (acted or calls)[0]
                 value = seen.call.arguments[argument]
                 what = "acted" if acted else "reported success"
@@ -155,9 +156,10 @@ class Inputs:
         )
 
     def _lost_ways(self) -> Iterator[Finding]:
+        arrived = {(tool, argument) for (tool, argument, _, _), way in self._ways.items() if way.hits}
         for (tool, argument, table, name), way in self._ways.items():
             given = {str(value) for value, _, _ in way.misses}
-            if way.hits or len(given) < 2:
+            if (tool, argument) in arrived or len(given) < 2:
                 continue
             others = set.intersection(*way.elsewhere)
             value, stored, seen = way.misses[0]

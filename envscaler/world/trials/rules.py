@@ -4,6 +4,7 @@ A rule that the state at reset breaks by itself is not held against any tool; on
 by `audits`. This module knows nothing of rules without invariants.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -27,18 +28,29 @@ class Rules:
 
     def judge(self, batch: Sequence[Seen]) -> Iterator[tuple[Seen, Finding]]:
         """The calls that broke a rule, with the finding."""
-        changed: dict[str, Seen] = {}
+        changed: dict[str, list[Seen]] = defaultdict(list)
         for seen in batch:
             if seen.diff:
-                changed.setdefault(f"{seen.call.tool} {seen.diff}", seen)
+                changed[f"{seen.call.tool} {seen.diff}"].append(seen)
         yield from self._judge(self._rules, list(changed.values()))
         if self._of_calls:
             idle = {(s.call.tool, s.done): s for s in batch if not s.diff and not s.raised and not s.lost}
-            yield from self._judge(self._of_calls, list(idle.values()))
+            yield from self._judge(self._of_calls, [[seen] for seen in idle.values()])
 
-    def _judge(self, rules: list[Rule], batch: list[Seen]) -> Iterator[tuple[Seen, Finding]]:
-        changes = [(s.before, s.after, {**s.call.model_dump(mode="json"), "reply": s.reply}) for s in batch]
-        for seen, broken in zip(batch, all_broken_invariants(rules, changes, **self._options), strict=True):
+    def _judge(self, rules: list[Rule], alike: list[list[Seen]]) -> Iterator[tuple[Seen, Finding]]:
+        """One call of each group is judged, for all of them."""
+        if not rules or not alike:
+            return
+        firsts = [group[0] for group in alike]
+        changes: list[Any] = [
+            (s.before, s.after, {**s.call.model_dump(mode="json"), "reply": s.reply}) for s in firsts
+        ]
+        # A state that breaks a rule by itself is no fault of the calls that are made in it.
+        changes.append((firsts[0].before, firsts[0].before, None))
+        *found, before = all_broken_invariants(rules, changes, **self._options)
+        broken_before = {one.message for one in before}
+        for group, broken in zip(alike, found, strict=True):
             for one in broken:
-                if one.kind == "invariant":
-                    yield seen, finding("invariant", "error", seen.call.tool, one.message, **seen.told)
+                if one.kind == "invariant" and one.message not in broken_before:
+                    for seen in group:
+                        yield seen, finding("invariant", "error", seen.call.tool, one.message, **seen.told)
