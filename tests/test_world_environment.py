@@ -220,6 +220,65 @@ def test_snapshots_and_forks_go_on_as_the_original_would(world):
     assert world.call("get_book", {"book_id": "B-1"})["data"]["copies"] == 0
 
 
+def test_a_near_snapshot_is_returned_to_as_a_far_one_is(world):
+    world.reset()
+    world.step(LEND)
+    near, far = world.snapshot(near=True), world.snapshot()
+    ends = []
+    for moment in (near, far, near, near):
+        world.restore(moment)
+        ends.append([world.state, world.step(LEND), world.call("get_book", {"book_id": "B-1"}), world.state])
+    assert ends[0] == ends[1] == ends[2] == ends[3]
+    world.restore(world.snapshot(near=True))
+    assert world.state == ends[0][3]
+
+
+def test_a_near_snapshot_is_returned_to_from_records_that_came_went_and_changed(world):
+    world.reset()
+    loan = world.call("lend", {"book_id": "B-2", "member": 7})["data"]["loan_id"]
+    moment, before = world.snapshot(near=True), world.state
+    world.call("take_back", {"loan_id": loan})
+    world.call("lend", {"book_id": "B-1", "member": 7})
+    world.restore(moment)
+    assert world.state == before
+    assert world.call("take_back", {"loan_id": loan})["success"]
+    world.restore(moment)
+    assert world.call("get_book", {"book_id": "B-2"})["data"]["copies"] == 0
+
+
+def test_a_near_snapshot_outlives_its_worker(world):
+    source = (
+        "class W:\n    def __init__(self):\n        self.n = 0\n    def add(self):\n        self.n += 1\n"
+        "        return self.n\n    def hang(self):\n        while True: pass\n"
+    )
+    with Environment(skeleton(source), {"n": 5}, timeout=0.2) as other:
+        other.reset()
+        moment = other.snapshot(near=True)
+        assert other.call("add") == 6
+        other.call("hang")
+        other.restore(moment)
+        assert other.state == {"n": 5} and other.call("add") == 6
+        other.close()
+        other.restore(moment)
+        assert other.call("add") == 6
+    world.reset()
+    fork = world.fork()
+    with fork:
+        fork.call("lend", {"book_id": "B-2", "member": 7})
+        fork.snapshot(near=True)
+        fork.restore(world.snapshot(near=True))
+        assert fork.call("get_book", {"book_id": "B-2"})["data"]["copies"] == 1
+        assert fork.call("lend", {"book_id": "B-1", "member": 7})["success"] and world.state["loans"] == {}
+
+
+def test_a_view_stays_as_it_was(world):
+    world.reset()
+    before = world.view
+    assert before == world.state
+    world.step(LEND)
+    assert before["loans"] == {} and before["books"]["B-1"]["copies"] == 2 and world.view == world.state
+
+
 def test_what_is_handed_out_are_copies(world):
     given_state = json.loads(json.dumps(STATE))
     with Environment(skeleton(), given_state) as other:

@@ -9,6 +9,7 @@ idle loses its own for a while.
 """
 
 import functools
+import itertools
 import os
 import random
 import threading
@@ -42,6 +43,8 @@ MOST_WARM = _most_warm()
 _warm: "weakref.WeakSet[Live]" = weakref.WeakSet()
 _warm_lock = threading.Lock()
 _chance = random.Random(0)
+_marks = itertools.count(1)
+"""One count for all objects, for a snapshot of one may be restored in another."""
 
 
 def _forget() -> None:
@@ -95,7 +98,6 @@ class Live:
         self._key_types = _key_types(skeleton.source, skeleton.class_name)
         self._worker: Worker | None = None
         self._busy = threading.RLock()
-        self._marks = 0
         self._marked: dict[int, weakref.ref[Worker]] = {}
         self.state: State = {}
         self.seed, self.start = seed, start
@@ -122,14 +124,13 @@ class Live:
     def mark(self) -> int:
         """A number for this moment, by which `rewind` finds it as long as the worker lives."""
         with self._busy:
-            worker = self._ready()
+            worker, number = self._ready(), next(_marks)
             try:
-                self._marks += 1
-                worker.ask("mark", timeout=_LOADING, mark=self._marks)
+                worker.ask("mark", timeout=_LOADING, mark=number)
             except WorkerLost:
                 self.drop()
-            self._marked[self._marks] = weakref.ref(worker)
-            return self._marks
+            self._marked[number] = weakref.ref(worker)
+            return number
 
     def rewind(self, state: State, *, calls: int, slept: float, mark: int) -> None:
         """As `go_to`, in the same process, where that took note of the moment: a hundredth of the cost."""
