@@ -275,6 +275,10 @@ def _of_scenarios(rows: Sequence[ScenarioReport]) -> dict[str, Any]:
         "paid_for_nothing": sum(paid > 0 for paid in nothing),
         "mean_paid_for_nothing": round(fmean(nothing), 4) if nothing else None,
         "most_paid_for_nothing": max(nothing, default=None),
+        "paid_for_nothing_by_our_rule": sum(
+            (row.paid["nothing"].default or 0) > 0 for row in rows if row.paid
+        ),
+        "solved_by_doing_nothing": sum(row.paid["nothing"].strict == 1.0 for row in rows if row.paid),
         "paid_after_wipe": sum((paid_for(row, "wiped") or 0) > 0 for row in rows),
         "paid_for_garbage": sum((paid_for(row, "garbage") or 0) > 0 for row in rows),
         "checks_that_cannot_hold": sum(len(cannot_hold(row)) for row in rows),

@@ -264,12 +264,29 @@ def _scenario(row: ScenarioReport, anchors: dict[str, str], detailed: bool) -> d
         "paid": paid_for(row, "nothing"),
         "cannot": len(cannot_hold(row)),
         "calls": len(row.witness),
+        "pay": _pay(row),
         "witness": [call.tool for call in row.witness],
         **{status: sum(p.status == status for p in proofs) for status in ("proved", "failed", "unproved")},
         "findings": _listed(row.findings),
         "proofs": proofs,
         "detailed": detailed or bool(_severities(row)["error"]),
     }
+
+
+def _pay(row: ScenarioReport) -> str:
+    """What is paid for nothing, by each rule."""
+    paid = row.paid.get("nothing")
+    if paid is None:
+        return ""
+    said = [
+        f"{'none, for a check broke' if one is None else f'{one:.2f}'} by {rule}"
+        for one, rule in (
+            (paid.paper, "the published rule"),
+            (paid.default, "the mean of the goals where every guard holds"),
+            (paid.strict, "all or nothing"),
+        )
+    ]
+    return f"For doing nothing an agent is paid {', '.join(said)}."
 
 
 def _listed(findings: Iterable[Finding]) -> list[Finding]:
