@@ -31,6 +31,8 @@ class Pager(VBox):
         hint: a few words on those.
     """
 
+    _choosing = False
+
     def __init__(
         self,
         choices: Sequence[Sequence[DOMWidget]],
@@ -42,7 +44,6 @@ class Pager(VBox):
     ) -> None:
         self._entries: list[Any] = []
         self._place = 0
-        self._choosing = False
         self._page, self._where = HTML(), Label()
         self._back = button("previous", "Go one back (p or ←)", self.previous)
         self._on = button("next", "Go one on (n or →)", self.next)
