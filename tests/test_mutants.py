@@ -334,10 +334,12 @@ def test_what_goes_astray_in_no_other_way_is_not_played() -> None:
         assert made.go_on(3, same_way, astray=True) is None
 
 
-def test_an_environment_that_is_lost_again_and_again_is_given_up() -> None:
+def test_when_calls_hang_again_and_again_no_more_branches_are_tried() -> None:
     world = worlds.tool("while True: pass")
     with Environment(world, {"things": {}, "n": 0}, timeout=0.2) as environment:
         made = Branches(environment, [Call(tool="count", arguments={})])
-        hanging = [Call(tool="run", arguments={})] * 3
-        assert [made.go_on(0, hanging) for _ in range(3)] == [None] * 3 and made.lost == 2
+        hanging = [Call(tool="run", arguments={})]
+        assert [made.go_on(0, hanging) is None for _ in range(6)] == [False] * 4 + [True] * 2
+        lost = Branches(environment, [Call(tool="count", arguments={})])
+        assert lost.go_on(1, hanging * 3) is None and lost.go_on(0, []) is None
     assert made.final["n"] == 1 and Leaf("n", None).column == ("n", ())

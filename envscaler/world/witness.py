@@ -17,8 +17,8 @@ from envscaler.schema import Call, Json
 from envscaler.world.change import Diff, State, copied, diff, same, unescaped
 from envscaler.world.environment import Environment, Snapshot
 
-MOST_LOST = 2
-"""How often branches may lose their environment."""
+MOST_LOST = 4
+"""Calls of branches that may hang or crash before no more branches are tried: each costs a time-out."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class Played:
     """What each call changed."""
     refused: int | None
     """Place of the first call that did not succeed; None when all did."""
+    lost: int = 0
+    """Calls that hung or crashed."""
 
 
 def resolve(call: Call, replies: Sequence[Json]) -> Call:
@@ -95,6 +97,7 @@ def play(environment: Environment, witness: Sequence[Call], known: Sequence[Json
     calls: list[Call] = []
     diffs: list[Diff] = []
     refused: int | None = None
+    lost = 0
     for place, written in enumerate(witness, start=len(replies)):
         try:
             call = resolve(written, replies)
@@ -105,9 +108,10 @@ def play(environment: Environment, witness: Sequence[Call], known: Sequence[Json
         replies.append(reply)
         calls.append(call)
         diffs.append(changed)
-        if refused is None and not succeeded(reply):
-            refused = place
-    return Played(replies, calls, diffs, refused)
+        if not succeeded(reply):
+            refused = place if refused is None else refused
+            lost += any(fault["kind"] != "raised" for fault in environment.faults)
+    return Played(replies, calls, diffs, refused, lost)
 
 
 def succeeded(reply: Json) -> bool:
@@ -189,9 +193,7 @@ class Branches:
         return self.environment
 
     def go_on(self, place: int, calls: Sequence[Call], *, astray: bool = False) -> Branch | None:
-        """Play other calls than the witness has from `place` on; None where the environment was lost.
-
-        After it was lost a few times nothing is tried any more: each time costs several time-outs.
+        """Play other calls than the witness has from `place` on; None where too many calls hung or crashed.
 
         Args:
             place: the first call that differs.
@@ -204,13 +206,15 @@ class Branches:
         try:
             environment, known = self.go_to(place), self.played.replies[:place]
             first = play(environment, calls[:1], known)
+            self.lost += first.lost
             if astray and (first.refused is not None or self._as_it_went(place, first, environment.view)):
                 return None
             played = play(environment, calls[1:], first.replies)
+            self.lost += played.lost
             refused = played.refused if first.refused is None else first.refused
             return Branch(played.replies, refused, environment.view)
         except EnvironmentLost:
-            self.lost += 1
+            self.lost = MOST_LOST
             return None
 
     def _as_it_went(self, place: int, first: Played, state: State) -> bool:
