@@ -19,7 +19,7 @@ from envscaler.model.request import Model
 from envscaler.parallel import run_all, several
 from envscaler.repair import mend_skeletons
 from envscaler.scenarios import build_samples
-from envscaler.schema import Failure, Finding, Json, Origin, Scenario, Skeleton
+from envscaler.schema import Audit, Failure, Finding, Json, Origin, Scenario, Skeleton
 from envscaler.store import Records
 from envscaler.world.certificate import certify
 
@@ -37,6 +37,14 @@ class Completed:
     """Their scenarios, with the failures of what is missing still."""
     rounds: list[dict[str, Json]] = field(default_factory=list)
     """What each round did."""
+
+    def audits(self, audits: Iterable[Audit]) -> Records[Audit]:
+        """The audits with the mended skeletons as their repaired ones, and what the scenarios found as findings.
+
+        Their probes stay those of the version that was audited.
+        """
+        mended = {one.extra["mended"]["from"]: one for one in self.skeletons if mended_tools(one)}
+        return Records(_amended(audit, mended) for audit in audits)
 
     def count(self, n: int, doubtful: int, mended: int) -> None:
         """Write down what there is after a round."""
@@ -79,13 +87,30 @@ def complete_scenarios(
         against = [f for f in findings_against(done.scenarios) if number == 1 or f.parent_id in short]
         if not short and not against:
             break
-        known = {one.id for one in done.skeletons}
+        before = sum(len(mended_tools(one)) for one in done.skeletons)
         mended = mend_skeletons(done.skeletons, against, model, seed=seed + number)
         _go_on(done, mended, model, n, seed, number, progress)
         tools = {(failure.parent_id, finding.where) for failure in against for finding in failure.findings}
-        new = [one for one in done.skeletons if one.id not in known]
-        done.count(n, len(tools), sum(len(one.extra["mended"]["tools"]) for one in new))
+        done.count(n, len(tools), sum(len(mended_tools(one)) for one in done.skeletons) - before)
     return done
+
+
+def mended_tools(skeleton: Skeleton) -> dict[str, list[str]]:
+    """By tool that was mended after scenarios spoke against it: what they said."""
+    tools: dict[str, list[str]] = skeleton.extra.get("mended", {}).get("tools", {})
+    return tools
+
+
+def _amended(audit: Audit, mended: dict[str, Skeleton]) -> Audit:
+    skeleton = mended.get(audit.repaired.id if audit.repaired else audit.skeleton_id)
+    if skeleton is None:
+        return audit
+    found = [
+        Finding(kind="found-by-scenarios", severity="note", where=tool, message=message)
+        for tool, messages in mended_tools(skeleton).items()
+        for message in messages
+    ]
+    return audit.replace(repaired=skeleton, findings=[*audit.findings, *found])
 
 
 def findings_against(scenarios: Records[Scenario]) -> list[Failure]:

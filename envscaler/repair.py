@@ -202,7 +202,10 @@ def _mended(
                 break
     if mended is skeleton:
         return skeleton
-    return mended.replace(extra={**skeleton.extra, "mended": {"from": skeleton.id, "tools": told}})
+    # Mended once more, it is still made from the first one.
+    before = skeleton.extra.get("mended", {"from": skeleton.id, "tools": {}})
+    tools = {**before["tools"], **told}
+    return mended.replace(extra={**skeleton.extra, "mended": {"from": before["from"], "tools": tools}})
 
 
 def _helps(attempt: Skeleton, before: Skeleton, findings: Sequence[Finding], seed: int) -> bool:

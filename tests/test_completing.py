@@ -6,6 +6,7 @@ import library
 from library import TASK, asked, author, fenced
 from test_doubting import DEAF
 
+from envscaler.audits import audit_skeleton, passing
 from envscaler.completing import (
     complete_scenarios,
     findings_against,
@@ -42,6 +43,11 @@ def test_a_broken_tool_is_mended_and_its_scenarios_are_had() -> None:
     for scenario in done.scenarios:
         assert scenario.skeleton_id == good.id and scenario.certificate.valid
         assert certify(done.skeletons[0], scenario).valid
+    audit = audit_skeleton(bad, author(), rounds=3, repairs=0)
+    [amended] = done.audits([audit])
+    assert amended.repaired == done.skeletons[0] and passing([bad], [amended], threshold=0) == done.skeletons
+    assert {f.where for f in amended.findings if f.kind == "found-by-scenarios"} == {"return_book"}
+    assert done.audits([audit_skeleton(good, author(), rounds=3)])[0].repaired is None
     frame = done.frame()
     assert frame["certified"].tolist() == [0, 2] and frame["tools mended"].tolist() == [0, 1]
     assert frame["yield"].tolist() == [0.0, 1.0]
