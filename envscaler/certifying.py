@@ -22,10 +22,10 @@ from pydantic import ValidationError
 from envscaler import __version__
 from envscaler.error import StoreError
 from envscaler.examined import EnvironmentReport, ScenarioReport
-from envscaler.examining import CANNOT_HOLD, Options, examine_environment, examine_scenario
+from envscaler.examining import CANNOT_HOLD, Options, Recorded, examine_environment, examine_scenario
 from envscaler.parallel import run_all
 from envscaler.record import digest
-from envscaler.schema import Call, Failure, Finding, Json, Scenario, Skeleton
+from envscaler.schema import Failure, Finding, Json, Scenario, Skeleton
 from envscaler.store import Records, write_text
 
 Report = EnvironmentReport | ScenarioReport
@@ -88,7 +88,7 @@ def certify_all(
     skeletons: Sequence[Skeleton],
     scenarios: Sequence[Scenario] = (),
     *,
-    recorded: Mapping[str, Sequence[Sequence[Call]]] | None = None,
+    recorded: Mapping[str, Sequence[Recorded]] | None = None,
     out: Path | None = None,
     options: Options | None = None,
     workers: int | None = None,
@@ -99,7 +99,7 @@ def certify_all(
     Args:
         skeletons: the environments.
         scenarios: scenarios in them; one whose environment is not among them is a failure.
-        recorded: calls of recorded episodes by the id of the scenario they solve.
+        recorded: recorded episodes by the id of the scenario they solve.
         out: the file of rows; None for none. What it holds of this run is not done again, what it holds of others
             is dropped when this run is complete.
         options: how thoroughly to look.
@@ -151,7 +151,7 @@ class _Job:
 def _jobs(
     skeletons: Sequence[Skeleton],
     scenarios: Sequence[Scenario],
-    recorded: Mapping[str, Sequence[Sequence[Call]]],
+    recorded: Mapping[str, Sequence[Recorded]],
     options: Options,
 ) -> tuple[list[_Job], list[Failure]]:
     how = {"version": __version__, "seed": options.seed, "calls": options.calls}
@@ -191,12 +191,12 @@ def _of_environment(
 def _of_scenario(
     skeleton: Skeleton,
     scenario: Scenario,
-    recorded: Sequence[Sequence[Call]],
+    recorded: Sequence[Recorded],
     how: dict[str, Any],
     options: Options,
 ) -> _Job:
     name, world = named(scenario), named(skeleton)
-    played = [[call.model_dump(mode="json") for call in calls] for calls in recorded]
+    played = [[call.model_dump(mode="json") for call, _ in episode] for episode in recorded]
     key = digest(["scenario", skeleton.id, scenario.id, name, played, options.search, how])
 
     def do() -> Report:

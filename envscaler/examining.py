@@ -22,9 +22,12 @@ from envscaler.world.environment import Environment
 from envscaler.world.fitting import misfits
 from envscaler.world.providers import MOST_DESCRIPTION, PROVIDERS, described, lint_schemas, refusals
 from envscaler.world.referee import check_environment
+from envscaler.world.replay import replay
 from envscaler.world.surveying import Survey, survey
 from envscaler.world.tree import parse_tree
 
+Recorded = Sequence[tuple[Call, Json]]
+"""A recorded episode: each call with the reply that was recorded for it."""
 IDLE = ("nothing", "wiped", "garbage")
 """States that nobody brought about: as at reset, every table emptied, every value replaced."""
 CANNOT_HOLD = frozenset(
@@ -125,7 +128,7 @@ def examine_scenario(
     *,
     name: str = "",
     environment: str = "",
-    recorded: Sequence[Sequence[Call]] = (),
+    recorded: Sequence[Recorded] = (),
     options: Options | None = None,
 ) -> ScenarioReport:
     """Look at one scenario.
@@ -135,7 +138,7 @@ def examine_scenario(
         scenario: initial state, task, checks, and a witness if there is one.
         name: its name in the data it comes from.
         environment: the environment's name there.
-        recorded: calls of recorded episodes, which may solve it.
+        recorded: recorded episodes, which may solve it; they are replayed, for their ids are others now.
         options: how thoroughly to look.
     """
     chosen = options or Options()
@@ -180,14 +183,22 @@ def examine_scenario(
 
 
 def _searched(
-    skeleton: Skeleton, scenario: Scenario, recorded: Sequence[Sequence[Call]], options: Options
+    skeleton: Skeleton, scenario: Scenario, recorded: Sequence[Recorded], options: Options
 ) -> Search | None:
     if scenario.witness or not (options.search or recorded):
         return None
     # With a budget of one call, only what was recorded is tried.
+    again = [_replayed(skeleton, scenario, episode, options.seed) for episode in recorded]
     return search_witness(
-        skeleton, scenario, budget=max(1, options.search), recorded=recorded, seed=options.seed
+        skeleton, scenario, budget=max(1, options.search), recorded=again, seed=options.seed
     )
+
+
+def _replayed(skeleton: Skeleton, scenario: Scenario, episode: Recorded, seed: int) -> list[Call]:
+    try:
+        return [one.call for one in replay(skeleton, scenario, episode, seed=seed).calls]
+    except EnvironmentLost:
+        return [call for call, _ in episode]
 
 
 def _told(search: Search) -> Searched:

@@ -17,7 +17,7 @@ from envscaler import release as published_data
 from envscaler.certifying import Certified, certify_all, table
 from envscaler.error import StoreError
 from envscaler.examining import Options
-from envscaler.schema import Check, Scenario, Skeleton
+from envscaler.schema import Call, Check, Scenario, Skeleton
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = Options(calls=20)
@@ -136,7 +136,7 @@ def test_names_and_recorded_episodes() -> None:
     worlds, made = corpus(1)
     world = worlds[0].model_copy(update={"extra": {"env_id": "env_7"}})
     one = made[0].model_copy(update={"extra": {"task_id": "task_9"}, "checks": made[0].checks[:1]})
-    recorded = {one.id: [list(scenario().witness)]}
+    recorded = {one.id: [[(Call(tool="lend", arguments={"book_id": "B-1", "member": 7}), None)]]}
     certified = certify_all([world], [one], recorded=recorded, options=QUICK, progress=False)
     row = certified.scenarios[0]
     assert (certified.environments[0].name, row.name, row.environment) == ("env_7", "task_9", "env_7")

@@ -7,7 +7,7 @@ import pytest
 from worlds import LOANS, STATE, scenario, skeleton
 
 from envscaler.examining import Options, chances, examine_environment, examine_scenario
-from envscaler.schema import Check
+from envscaler.schema import Call, Check
 from envscaler.world.surveying import survey
 
 QUICK = Options(calls=60)
@@ -77,7 +77,7 @@ def test_a_witness_is_looked_for_where_it_is_asked_for_and_makes_sense() -> None
     row = examine_scenario(skeleton(), made, options=Options(search=2000))
     assert row.searched is not None and row.searched.result == "solved" and row.searched.found_by == "search"
     assert row.witness and row.certificate.resolved
-    recorded = [list(scenario().witness)]
+    recorded = [[(Call(tool="lend", arguments={"book_id": "B-1", "member": 7}), None)]]
     row = examine_scenario(skeleton(), made, recorded=recorded)
     assert row.searched is not None and row.searched.found_by == "recorded"
     never = Check(

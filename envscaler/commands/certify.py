@@ -13,7 +13,8 @@ from pathlib import Path
 from envscaler import project
 from envscaler.commands import Commands, Report
 from envscaler.error import ParameterError, StoreError
-from envscaler.schema import Call, Failure, Scenario, Skeleton
+from envscaler.examining import Recorded
+from envscaler.schema import Failure, Scenario, Skeleton
 from envscaler.store import Records
 
 
@@ -78,7 +79,7 @@ def _certify(parsed: argparse.Namespace) -> Report:
     return told, certified.complete and not (parsed.strict and certified.errors)
 
 
-Read = tuple[Records[Skeleton], Records[Scenario], dict[str, list[list[Call]]], list[Failure]]
+Read = tuple[Records[Skeleton], Records[Scenario], dict[str, list[Recorded]], list[Failure]]
 
 
 def _read(parsed: argparse.Namespace) -> Read:
@@ -95,13 +96,13 @@ def _read(parsed: argparse.Namespace) -> Read:
         # Environments alone are worth examining too; that PATH holds something, they have shown.
         scenarios = Records[Scenario]()
     failures += [*skeletons.failures, *scenarios.failures]
-    recorded: dict[str, list[list[Call]]] = defaultdict(list)
+    recorded: dict[str, list[Recorded]] = defaultdict(list)
     if parsed.trajectories:
         rollouts = release.read_trajectories(parsed.trajectories, skeletons, scenarios)
         failures += rollouts.failures
         for rollout in rollouts:
             if release.recorded_reward(rollout) == 1.0:
-                recorded[rollout.scenario_id].append([call for call, _ in release.recorded_calls(rollout)])
+                recorded[rollout.scenario_id].append(release.recorded_calls(rollout))
     return skeletons, scenarios, recorded, failures
 
 
