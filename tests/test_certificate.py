@@ -118,6 +118,70 @@ def test_what_an_agent_may_do_unpunished_fails_and_is_named() -> None:
     assert certificate.valid, certificate.reasons
 
 
+DESKS = """
+class Desks:
+    def __init__(self, initial_state=None):
+        self.desks: dict[str, dict] = {}
+        self.bookings: dict[str, dict] = {}
+
+    def list_desks(self, floor: int | None = None):
+        '''List free desks.
+
+        Args:
+            floor: Only this floor.
+        '''
+        found = [dict(d) for d in self.desks.values() if d["free"] and floor in (None, d["floor"])]
+        return {"success": True, "data": found}
+
+    def book(self, desk_id: str, name: str):
+        '''Book a desk.
+
+        Args:
+            desk_id: The desk.
+            name: For whom.
+        '''
+        if not self.desks.get(desk_id, {}).get("free"):
+            return {"success": False, "error": "No such free desk."}
+        self.desks[desk_id]["free"] = False
+        key = f"BK-{len(self.bookings) + 1}"
+        self.bookings[key] = {"booking_id": key, "desk_id": desk_id, "name": name}
+        return {"success": True, "data": key}
+"""
+
+
+@pytest.mark.parametrize("free", [[], ["desk_id"]])
+def test_a_choice_that_the_task_leaves_open_is_no_mutant_however_it_is_made(free: list[str]) -> None:
+    world = skeleton(DESKS, "Desks")
+    source = (
+        "def check_func(final_state):\n    made = list((final_state.get('bookings') or {}).values())\n"
+        "    desks = (final_state.get('desks') or {}).items()\n"
+        "    taken = [k for k, d in desks if isinstance(d, dict) and not d.get('free')]\n"
+        "    return (len(made) == 1 and isinstance(made[0], dict) and made[0].get('name') == 'Ada'\n"
+        "            and taken == [made[0].get('desk_id')])\n"
+    )
+    desks = {f"D-{n}": {"desk_id": f"D-{n}", "floor": n % 2, "free": True} for n in range(1, 7)}
+    made = Scenario(
+        skeleton_id=world.id,
+        initial_state={"desks": desks, "rooms": {"R-1": {"room_id": "R-1"}}},
+        task="Book any free desk for Ada.",
+        checks=[Check(item="Has Ada a desk?", source=source)],
+        may_change=["desks", "bookings/+"],
+        witness=[
+            Call(tool="list_desks", arguments={"floor": 1}),
+            Call(
+                tool="book",
+                arguments={"desk_id": {"$from": [0, "data", 0, "desk_id"]}, "name": "Ada"},
+                free=free,
+            ),
+        ],
+    )
+    line = lines(made, world)["mutants killed"]
+    assert ("[call" in line.detail) is not free and line.status == ("proved" if free else "failed"), (
+        line.detail
+    )
+    assert (lines(made, world)["solved otherwise: free arguments"].figure == 1.0) is bool(free)
+
+
 def test_survivors_out_of_reach_lower_the_share_and_do_not_fail_alone() -> None:
     # Only the tool writes `out` of a new loan, so no agent can bring a loan about that was closed from the start.
     certificate = certify(LIBRARY, library.scenario())

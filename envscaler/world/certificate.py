@@ -206,7 +206,7 @@ class _Trials:
         shape = Shape(self._initial)
         for mutant in call_mutants(self._skeleton, branches.witness, branches.played, shape, seed=self._seed):
             branch = branches.go_on(mutant.place, mutant.calls, astray=mutant.wrong)
-            if branch is None:
+            if branch is None or (mutant.wrong and branches.differs_freely(mutant.place, branch)):
                 continue
             name, mark = f"{mutant.kind}: {mutant.what}", alike.mark(branch.final)
             if mark not in seen:

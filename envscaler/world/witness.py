@@ -129,6 +129,8 @@ class Branch:
     """Place of the first call after the branch that did not succeed; None when all did."""
     final: State
     """The state at the end."""
+    calls: list[Call]
+    """The calls from the branch on, with their references resolved."""
 
 
 def flat(value: Json) -> list[Json]:
@@ -138,6 +140,11 @@ def flat(value: Json) -> list[Json]:
             leaf for part in (value.values() if isinstance(value, dict) else value) for leaf in flat(part)
         ]
     return [value]
+
+
+def _bound(call: Call) -> dict[str, Json]:
+    """The arguments of a call that the task does not leave free."""
+    return {name: value for name, value in call.arguments.items() if name not in call.free}
 
 
 class Branches:
@@ -212,10 +219,21 @@ class Branches:
             played = play(environment, calls[1:], first.replies)
             self.lost += played.lost
             refused = played.refused if first.refused is None else first.refused
-            return Branch(played.replies, refused, environment.view)
+            return Branch(played.replies, refused, environment.view, [*first.calls, *played.calls])
         except EnvironmentLost:
             self.lost = MOST_LOST
             return None
+
+    def differs_freely(self, place: int, branch: Branch) -> bool:
+        """Whether after a call of the witness was exchanged all changes are as in the witness, free arguments apart.
+
+        Then it was a choice that the task leaves open, though it was made in a call of its own, such as a look-up.
+        """
+        later = range(place + 1, len(self.witness))
+        if len(branch.calls) != len(later) + 1 or self.played.diffs[place]:
+            return False
+        pairs = [(self.played.calls[n], branch.calls[n - place]) for n in later if self.played.diffs[n]]
+        return all(same(_bound(mine), _bound(theirs)) for mine, theirs in pairs)
 
     def _as_it_went(self, place: int, first: Played, state: State) -> bool:
         """Whether another call did what the witness's call of that place does."""
