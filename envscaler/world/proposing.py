@@ -88,13 +88,14 @@ class Proposer:
             self._choices(name, schema, state, focus, needed=name in required)
             for name, schema in properties.items()
         ]
-        if not all(choices):
-            return
-        made = 0
-        for picked in cheapest(choices, 4 * most):
+        if not any(map(is_id, properties)):  # nothing names a record whose fields could be kept
+            choices = [[one for one in costed if one[1] is not _KEPT] for costed in choices]
+        made: set[str] = set()
+        for picked in cheapest(choices, 4 * most) if all(choices) else ():
             arguments = _settled(dict(zip(properties, picked, strict=True)), state)
-            if required <= arguments.keys() and made < most:
-                made += 1
+            name = canonical(arguments)
+            if required <= arguments.keys() and name not in made and len(made) < most:
+                made.add(name)
                 yield Call(tool=tool.name, arguments=arguments)
 
     def spread(self, state: State, focus: int, most: int) -> Iterator[list[Call]]:
