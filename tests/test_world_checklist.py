@@ -40,6 +40,7 @@ def faults(*checks: Check, task: str = "", **told: object) -> dict[str, str]:
         ("return [b for b in final_state['books']]", "always-broken", "error"),
         ("return final_state['books']['B-1']['copies'] == 1", "sometimes-broken", "warning"),
         ("return True", "blind", "error"),
+        ("return final_state['books'].get('B-1', {}).get('colour') == 'red'", "missing-field", "warning"),
         ("for b in final_state['books']:\n    pass\nreturn False", "only-false", "error"),
         ("return final_state.get('loans', {}).get('L-77') is True", "absent-record", "note"),
         (

@@ -42,6 +42,11 @@ CHECKS: Mapping[str, Words] = {
         "Neither the initial state nor the class knows the table, so no tool can fill it. Mostly the task asked for "
         "something that only a reply shows, such as a report.",
     ),
+    "missing-field": (
+        "Checks that read a field nobody knows",
+        "No record has it and the class's code never names it. Unless a tool stores whatever object it is given, the "
+        "check cannot hold.",
+    ),
     "never-true": (
         "Checks that held in no state tried",
         "A search guided by the checks tried to bring them about and did not. They may still be possible; the message "

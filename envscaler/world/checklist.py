@@ -170,6 +170,7 @@ class _Known:
         self._attributes = _attributes(source) | initial.keys()
         values = Values(initial)
         self._texts = {*values.texts, *(key for keys in values.keys.values() for key in keys)}
+        self._words = _words(source) | set(_keys(initial)) if source else None
 
     def missing(self, check: Check, hints: Hints, answers: Sequence[Outcome]) -> Iterator[Finding]:
         """Tables and records that a check reads and that are not there."""
@@ -184,6 +185,14 @@ class _Known:
             names = ", ".join(tables)
             message = f"“{check.item}” reads {names}, which neither the initial state nor the class has."
             yield _finding("missing-table", severity, check, message, reads=list(tables))
+        others = (self._words or set()) | hints.states | {key for _, key in hints.keys}
+        fields = sorted({name for name, _ in hints.pairs} - others) if self._words else []
+        if fields and not holds:
+            names = ", ".join(fields)
+            message = (
+                f"“{check.item}” reads the field {names}, which neither the state nor the class's code names."
+            )
+            yield _finding("missing-field", "warning", check, message, reads=list(fields))
         keys = sorted(
             {
                 f"{table}/{key}"
@@ -197,6 +206,29 @@ class _Known:
 
     def _is_absent(self, key: str) -> bool:
         return key not in self._texts and key not in self._task
+
+
+def _keys(value: Json) -> Iterator[str]:
+    """Every key of a value, however deep."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, dict):
+        yield from value
+    for part in parts:
+        yield from _keys(part)
+
+
+@lru_cache(maxsize=64)
+def _words(source: str) -> frozenset[str]:
+    """Every name and short text in a source."""
+    try:
+        nodes = list(ast.walk(parse_tree(source)))
+    except SourceError:
+        return frozenset()
+    texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    names = [n.id for n in nodes if isinstance(n, ast.Name)] + [
+        n.arg for n in nodes if isinstance(n, ast.arg)
+    ]
+    return frozenset([*texts, *names, *(n.attr for n in nodes if isinstance(n, ast.Attribute))])
 
 
 @lru_cache(maxsize=64)
