@@ -27,6 +27,10 @@ _EACH = (24, 60, 150)
 """Calls of one tool for one check: at first, and where that led nowhere."""
 _SPREADS = 400
 """Calls to every record of a group that are tried where single calls lead nowhere."""
+_REORDERED = 80
+"""Orders of calls that are tried where one call undoes what another needs."""
+_BRINGERS = 3
+"""Calls that are remembered for having brought a check about."""
 _OPEN = 6
 """Ways that are kept to come back to."""
 Passed = tuple[bool | None, ...]
@@ -78,6 +82,7 @@ class Seeker:
         self.best = 0.0
         self._hung: set[str] = set()
         self._order = itertools.count()
+        self._bringers: dict[int, list[list[Call]]] = {}
         self.witness: list[Call] = []
 
     def __enter__(self) -> Self:
@@ -152,7 +157,15 @@ class Seeker:
                     passed[-1] = said[-1]
                 child.passed = tuple(passed)
                 self._note(child.state, child.passed)
+                self._remember(way, child)
         return children
+
+    def _remember(self, way: _Way, child: _Child) -> None:
+        for number in range(len(self._checks)):
+            if child.passed[number] is True and way.passed[number] is not True:
+                known = self._bringers.setdefault(number, [])
+                if len(known) < _BRINGERS and child.calls not in known:
+                    known.append(child.calls)
 
     def _looks(self, hints: Hints, changed: frozenset[str]) -> bool:
         known = hints.states & self.initial.keys()
@@ -238,6 +251,8 @@ class Seeker:
 
     def _detours(self, way: _Way) -> list[_Way]:
         """Calls to every record of a group, and the calls that come nearest to what some check wants."""
+        if (other := self._reordered(way)) is not None:
+            return [other]
         spread = self._graded(way, self._spread(way))
         better = [child for child in spread if self._gain(way, child) > 0]
         if better:
@@ -253,6 +268,24 @@ class Seeker:
         ]
         promising = [place for nearer, touching, place in sorted(told) if nearer < 0 or touching < 0]
         return [self._follow(way, self._rest[place]) for place in promising[:_OPEN]]
+
+    def _reordered(self, way: _Way) -> _Way | None:
+        """The calls with one put in earlier that brought a failing check about when it was made elsewhere."""
+        failing = [n for n, passed in enumerate(way.passed[: len(self._checks)]) if passed is not True]
+        plans = [
+            [*way.calls[:place], *calls, *way.calls[place:]]
+            for number in failing
+            for calls in self._bringers.get(number, [])
+            for place in range(len(way.calls))
+        ]
+        made = [(p, s) for p in plans[:_REORDERED] if self.left > 0 and (s := self.final(p)) is not None]
+        graded = self._grade([state for _, state in made], range(len(self._checks))) if made else []
+        best = max(range(len(made)), key=lambda n: _share(graded[n]), default=None)
+        if best is None or _share(graded[best]) <= _share(way.passed):
+            return None
+        self._note(made[best][1], graded[best])
+        self.final(made[best][0])
+        return self._way(made[best][0], graded[best])
 
     def _follow(self, way: _Way, child: _Child) -> _Way:
         self._environment.restore(way.moment)
