@@ -90,7 +90,7 @@ REPLY = "\nreturn {'success': True, 'data': found}"
         ("found = [s for s in self.staff.values() if s['department'] == department_id]", "error"),
         ("found = [s for s in self.staff.values() if department_id.lower() == s['department'].lower()]", "error"),
         ("found = [d for d in [r['name'] for r in self.departments.values()] if department_id in [d]]", "error"),
-        ("found = department_id in self.staff and 1\n"
+        ("found = department_id in {'x': 1} and 1\n"
          "found = [s for s in self.staff.values() if s['department'] == department_id]", "warning"),
         ("found = [s for s in self.staff.values() if s['department_id'] == department_id]", None),
         ("found = department_id in self.departments", None),
@@ -106,7 +106,8 @@ def test_an_id_that_is_compared_with_something_else(body, severity):
 def test_wrong_types_that_raise_are_told_though_the_library_refuses_them():
     found = check_environment(staff("found = department_id.lower()" + REPLY), STAFF)
     told = next(f for f in found if f.kind == "wrong-type-raises")
-    assert told.severity == "note" and told.evidence["department_id"]["error"]["type"] == "AttributeError"
+    assert told.severity == "note" and [f.kind for f in found].count("wrong-type-raises") == 1
+    assert told.evidence["staff_of"]["department_id"]["error"]["type"] == "AttributeError"
 
 
 @pytest.mark.parametrize(

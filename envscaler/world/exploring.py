@@ -98,6 +98,7 @@ class Explorer:
         self._kept: dict[str, list[dict[str, Json]]] = defaultdict(list)
         self._sound = sound
         self._worked: list[Call] = []
+        self._looked: list[Call] = []
         self._count: Counter[str] = Counter()
         self._committed: Counter[str] = Counter()
 
@@ -133,7 +134,9 @@ class Explorer:
             old = self._chance.choice(kept) if kept and self._chance.random() < 0.6 else None
             arguments = hand.near(old) if old is not None else hand.fresh()
             self._try(self._tools[name], arguments)
-        self._worked = [s.call for s in self._sound(self.seen[first:]) if s.done and s.diff]
+        sound = [s for s in self._sound(self.seen[first:]) if s.done]
+        self._worked = [s.call for s in sound if s.diff]
+        self._looked = [s.call for s in sound if not s.diff]
 
     def _due(self, name: str) -> tuple[float, float]:
         """The tool with fewest calls is next; one that is all reached counts its calls twice, a write half."""
@@ -171,13 +174,14 @@ class Explorer:
         return Seen(call, reply, show(before), show(after), show(changed), frozenset(lines), told)
 
     def _go_on(self) -> None:
-        """Make one call that worked, of the tool of which fewest were made."""
-        if not self._worked:
-            return
-        least = min(self._committed[call.tool] for call in self._worked)
-        call = self._chance.choice([c for c in self._worked if self._committed[c.tool] == least])
-        self._committed[call.tool] += 1
-        try:
-            self.made.append((call, self.environment.call(call.tool, call.arguments)))
-        except EnvironmentLost:
-            self.lost.add(call.tool)
+        """Make a read, which may remember what it saw, and a call that worked: of tools of which fewest were made."""
+        for calls in (self._looked, self._worked):
+            if not calls:
+                continue
+            least = min(self._committed[call.tool] for call in calls)
+            call = self._chance.choice([c for c in calls if self._committed[c.tool] == least])
+            self._committed[call.tool] += 1
+            try:
+                self.made.append((call, self.environment.call(call.tool, call.arguments)))
+            except EnvironmentLost:
+                self.lost.add(call.tool)

@@ -156,8 +156,9 @@ class _Trial:
     def _look_into(self, inside: Inside, environment: Environment, seen: Sequence[Seen]) -> Iterator[Finding]:
         calls: list[Call] = []
         for tool in self._skeleton.tools:
-            ways = {one.lines: one.call for one in seen if one.call.tool == tool.name and not one.lost}
-            calls += list(ways.values())[-_LOOKED_INTO:]
+            own = [one for one in seen if one.call.tool == tool.name and not one.lost]
+            ways = {one.lines: one.call for one in own}
+            calls += [*[one.call for one in own[:_LOOKED_INTO]], *ways.values()][-_LOOKED_INTO:]
         for call in calls:
             yield from inside.observe(environment._live, call)
         yield from inside.wrong_types(environment._live, calls)

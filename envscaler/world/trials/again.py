@@ -6,6 +6,7 @@ else it hangs on no snapshot holds, and nobody could replay the episode.
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -18,14 +19,15 @@ from envscaler.world.trials.finding import finding
 
 REPLAYED = 60
 """Calls that are made again to see whether they give the same."""
-_SEEDS = (101, 202, 303)
-"""How far from the seed the other ones are."""
+_SEEDS = 10
+"""Other seeds that are tried, for a chance may strike rarely."""
 _EACH = 5
 """Calls of a tool that are tried with another seed, and on a fresh object."""
 _MADE = re.compile(
-    r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\b\w*[0-9a-fA-F]{6,}\w*\b|\b[A-Z][\w-]*-\w{4,}\b"
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?"
+    r"|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\b\w*[0-9a-fA-F]{6,}\w*\b|\b[A-Z][\w-]*-\w{4,}\b"
 )
-"""Ids as programs make them up."""
+"""Times, and ids as programs make them up."""
 
 
 class Again:
@@ -72,20 +74,26 @@ class Again:
         return None if same(one[1], other[1]) else (self._skeleton.class_name, {})
 
     def by_chance(self, seen: Sequence[Seen]) -> Iterator[Finding]:
-        """Calls made at reset, tried with other seeds."""
-        chosen = _few_each(seen, lambda s: s.done)
-        for step in _SEEDS:
-            seed = self._seed + step
+        """Calls made at reset, tried with other seeds, one or two of each tool with each."""
+        by_tool: dict[str, list[Seen]] = defaultdict(list)
+        for one in _few_each(seen, lambda s: s.done):
+            by_tool[one.call.tool].append(one)
+        for turn in range(_SEEDS if by_tool else 0):
+            chosen = [calls[(turn + n) % len(calls)] for calls in by_tool.values() for n in range(2)]
+            seed = self._seed + 101 * (turn + 1)
             with Environment(self._skeleton, self._state, seed=seed, **self._options) as environment:
                 environment.reset()
-                if not chosen or not same(environment.state, chosen[0].before):
+                if not same(environment.state, chosen[0].before):
                     return
-                for one in chosen:
-                    reply, changed, _ = environment.attempt(one.call.tool, one.call.arguments)
-                    if _text(reply, changed) != _text(one.reply, one.diff):
-                        message = f"{one.call.tool} does or says something else with another seed."
-                        told = {**one.told, "other reply": reply, "other diff": changed}
-                        yield finding("by-chance", "error", one.call.tool, message, **told)
+                yield from self._differing(environment, chosen)
+
+    def _differing(self, environment: Environment, chosen: Sequence[Seen]) -> Iterator[Finding]:
+        for one in chosen:
+            reply, changed, _ = environment.attempt(one.call.tool, one.call.arguments)
+            if _text(reply, changed) != _text(one.reply, one.diff):
+                message = f"{one.call.tool} does or says something else with another seed."
+                told = {**one.told, "other reply": reply, "other diff": changed}
+                yield finding("by-chance", "error", one.call.tool, message, **told)
 
     def on_fresh(self, played: Environment, seen: Sequence[Seen]) -> Iterator[Finding]:
         """Calls tried on an object that has come a long way, and on a fresh one in the same state."""

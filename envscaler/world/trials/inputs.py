@@ -135,7 +135,7 @@ class Inputs:
             old = (records(seen.before.get(table)) or {}).get(unescaped(key))
             old = old if isinstance(old, dict) else {}
             for argument, value in seen.call.arguments.items():
-                if value in (None, "", []) or isinstance(value, dict) or value == unescaped(key):
+                if value in (None, "", [], 0) or isinstance(value, dict) or value == unescaped(key):
                     continue
                 exact = [argument] if argument in row else []
                 for f in exact or [f for f in row if means(argument, f)]:

@@ -42,7 +42,7 @@ class Replies:
             return finding(kind, severity, name, f"{name} {message}", **seen.told, **more)
 
         if seen.lost or seen.raised:
-            kind = "not-json" if seen.raised.startswith("NotJson") else "raises"
+            kind = "lost" if seen.lost else "not-json" if seen.raised.startswith("NotJson") else "raises"
             what = f"raised: {seen.raised}" if seen.raised else f"was lost: {seen.lost}"
             yield fault(kind, "error", f"{what}.")
             return
