@@ -1,6 +1,7 @@
 """Records as HTML: complete, marked, escaped, and never in the way of a strange record."""
 
 import html
+import itertools
 import re
 from html.parser import HTMLParser
 
@@ -288,6 +289,29 @@ def test_lights_have_a_row_a_check_and_a_column_a_step() -> None:
     assert reader.text.partition("reward, if it ended here")[2] == "––0.5"
     assert view.lights_html(steps, 1).count("es-here") == 5
     assert view.lights_html([], 0) == "" and view.lights_html([[]], 0) == ""
+
+
+@pytest.mark.parametrize("here", [0, 1, 9, 20, 38, 40])
+def test_of_a_long_episode_the_lights_around_the_step_are_shown(here: int) -> None:
+    reader = read(view.page(view.lights_html([outcomes_of(False, True, None)] * 41, here)))
+    columns = reader.text.partition("after step")[2].partition("goal")[0]
+    assert columns.startswith("start") and columns.endswith("40") and (str(here or "start") in columns)
+    assert 17 <= reader.tags.count("th") - 1 <= 20 and "…" in columns
+
+
+@given(st.integers(1, 80), st.data())
+def test_the_columns_that_are_shown_hold_the_step_and_both_ends(count: int, data: st.DataObject) -> None:
+    here = data.draw(st.integers(0, count - 1))
+    shown = view._columns_around(here, count)
+    places = [place for place in shown if place is not None]
+    assert (
+        {0, here, count - 1} <= set(places)
+        and places == sorted(set(places))
+        and len(shown) <= view.MOST_COLUMNS
+    )
+    for one, other in itertools.pairwise(shown):
+        assert None in (one, other) or other == one + 1
+    assert len(places) == count or len(shown) >= view.MOST_COLUMNS - 3
 
 
 def test_a_user_who_answers_is_shown_as_one() -> None:

@@ -65,6 +65,7 @@ border-bottom:1px solid var(--es-line)}
 background:none;border:0;border-left:2px solid transparent;border-right:2px solid transparent}
 .es table.es-lights td:first-child,.es table.es-lights th:first-child{text-align:left;max-width:480px;
 padding-right:10px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.es table.es-lights tr:last-child td{font-size:11px;padding:1px 2px}
 .es table.es-lights .es-here{border-color:var(--jp-brand-color1,#0072b2);background:rgba(0,114,178,.10)}
 .es .es-light{display:inline-block;width:16px;height:16px;line-height:16px;border-radius:8px;font-size:11px;
 font-weight:700;text-align:center}

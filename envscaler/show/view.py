@@ -6,7 +6,7 @@ does not hold is not made up here, and nothing is executed or judged.
 """
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -47,6 +47,8 @@ from envscaler.show.markup import (
 )
 
 LOOKS = {"goal": "read", "guard": "doubtful", "positive": "plain", "boundary": "plain", "negative": "plain"}
+MOST_COLUMNS = 20
+"""Steps of an episode whose lights are shown beside each other."""
 MOST_MESSAGES = 60
 """Messages of a transcript that are shown."""
 
@@ -309,24 +311,40 @@ LIGHTS = {
 def lights_html(steps: Sequence[Sequence[Outcome]], here: int) -> str:
     """Every check at every step: a row a check, a column a step, the step `here` framed.
 
-    A goal that is not reached yet is no fault, so it stays grey until the last column.
+    A goal that is not reached yet is no fault, so it stays grey until the last column. Of a long episode the
+    columns around `here` are shown, and both ends.
     """
-    last = len(steps) - 1
-    head = "".join(_column(str(place) if place else "start", place == here) for place in range(len(steps)))
-    rows = []
-    for number, first in enumerate(steps[0] if steps else ()):
-        cells = "".join(
-            _column(_light_of(outcomes[number], place == last), place == here, tag="td")
-            for place, outcomes in enumerate(steps)
-        )
+    if not steps or not steps[0]:
+        return ""
+    last, shown = len(steps) - 1, _columns_around(here, len(steps))
+
+    def row(title: str, cells: Iterable[str], tag: str = "td") -> str:
+        marked = zip(cells, shown, strict=True)
+        return f"<tr>{title}{''.join(_column(cell, place == here, tag) for cell, place in marked)}</tr>"
+
+    def gapped(cell: Callable[[int], str]) -> Iterable[str]:
+        return (soft("…") if place is None else cell(place) for place in shown)
+
+    rows = [row("<th>after step</th>", gapped(lambda place: str(place or "start")), "th")]
+    for number, first in enumerate(steps[0]):
         name = f"{chip(first.kind, LOOKS[first.kind])} {escape(shorten(first.item, INLINE))}"
-        rows.append(f"<tr><td title='{escape(shorten(first.item, 2000))}'>{name}</td>{cells}</tr>")
-    paid = (_paid(reward_of(list(outcomes))) for outcomes in steps)
-    foot = "".join(_column(text, place == here, tag="td") for place, text in enumerate(paid))
-    if rows:
-        rows.append(f"<tr><td>{soft('reward, if it ended here')}</td>{foot}</tr>")
-    table_of = f"<table class='es-lights'><tr><th>after step</th>{head}</tr>{''.join(rows)}</table>"
-    return f"<div class='es-scroll'>{table_of}</div>" if rows else ""
+        title = f"<td title='{escape(shorten(first.item, 2000))}'>{name}</td>"
+        rows.append(row(title, gapped(lambda place, n=number: _light_of(steps[place][n], place == last))))  # type: ignore[misc]
+    paid = gapped(lambda place: _paid(reward_of(list(steps[place]))))
+    rows.append(row(f"<td>{soft('reward, if it ended here')}</td>", paid))
+    return f"<div class='es-scroll'><table class='es-lights'>{''.join(rows)}</table></div>"
+
+
+def _columns_around(here: int, count: int) -> list[int | None]:
+    """Places of the columns that are shown, None for a gap."""
+    if count <= MOST_COLUMNS:
+        return list(range(count))
+    half = (MOST_COLUMNS - 5) // 2
+    first = min(max(here - half, 0), count - 2 * half - 1)
+    near = [place for place in range(first, first + 2 * half + 1) if 0 < place < count - 1]
+    before: list[int | None] = [0, None] if near[0] > 1 else [0]
+    after: list[int | None] = [None, count - 1] if near[-1] < count - 2 else [count - 1]
+    return [*before, *near, *after]
 
 
 def _paid(reward: float | None) -> str:
