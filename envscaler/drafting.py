@@ -157,12 +157,15 @@ class Draft:
             origin=self.origin(),
         )
 
-    def origin(self) -> Origin:
-        """How it is being made: also which sample, what was asked for again, and which tools are in doubt."""
+    def origin(self, *, refused: bool = False) -> Origin:
+        """How it is being made: also which sample, what was asked for again, and which tools are in doubt.
+
+        A failure has those among its findings.
+        """
         settings: dict[str, Json] = {"sample": self.sample}
         if self.revisions:
             settings["revisions"] = [revision.model_dump() for revision in self.revisions]
-        if self.doubts:
+        if self.doubts and not refused:
             settings["doubts"] = [finding.model_dump(mode="json") for finding in self.doubts]
         steps = (f"scenarios/{part}" for part in PARTS)
         return origin(self.model, *steps, seed=self.seed, settings=settings)
@@ -175,7 +178,7 @@ class Draft:
             error="PartRefused" if isinstance(error, PartRefused) else type(error).__name__,
             message=str(error),
             findings=self.doubts,
-            origin=self.origin(),
+            origin=self.origin(refused=True),
         )
 
     def take_back(self, part: PartName, why: str, items: Sequence[str] = ()) -> None:
