@@ -5,8 +5,10 @@ Run: python -m pytest tests/test_certifying.py -q
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from envscaler.certifying import Certified, certify_all, table
 from envscaler.error import StoreError
 from envscaler.examining import Options
 from envscaler.schema import Call, Check, Scenario, Skeleton
+from envscaler.store import write_records
 
 ROOT = Path(__file__).resolve().parents[1]
 QUICK = Options(calls=20)
@@ -193,3 +196,49 @@ def test_environments_alone(published: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     assert (told["environments"], told["scenarios"]) == (2, 0)
+
+
+def test_a_run_of_ones_own_is_certified_with_its_witnesses(tmp_path: Path) -> None:
+    worlds, _ = corpus()
+    write_records(worlds, tmp_path / "skeletons" / "mine.jsonl")
+    write_records([scenario(worlds[0])], tmp_path / "scenarios" / "mine.jsonl")
+    done = command(str(tmp_path / "scenarios" / "mine.jsonl"), home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert (told["environments"], told["scenarios"], told["with_witness"], told["searched"]) == (2, 1, 1, 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send there")
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    worlds, made = corpus(40)
+    folder = tmp_path / "data"
+    folder.mkdir()
+    published_data.write_environments(worlds, folder / "envs.json")
+    published_data.write_scenarios(made, folder / "scenarios.json", worlds)
+    out = tmp_path / "rows.jsonl"
+    env = {**os.environ, "ENVSCALER_HOME": str(tmp_path)}
+    line = [
+        sys.executable,
+        "-m",
+        "envscaler",
+        "certify",
+        str(folder),
+        "--out",
+        str(out),
+        "--no-progress",
+        "--calls",
+        "20",
+    ]
+    process = subprocess.Popen(
+        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env, cwd=ROOT
+    )
+    while not out.exists() or len(out.read_bytes().splitlines()) < 3:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=300)
+    assert (process.returncode, stdout) == (130, "") and "run the same line again" in stderr
+    before = out.read_bytes().splitlines()
+    assert 3 <= len(before) < 42
+    done = command(str(folder), "--out", str(out), home=tmp_path)
+    assert done.returncode == 0 and json.loads(done.stdout.splitlines()[-1])["scenarios"] == 40
+    assert set(before) <= set(out.read_bytes().splitlines()), "what was done stayed as it was"

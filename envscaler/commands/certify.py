@@ -68,6 +68,8 @@ def _certify(parsed: argparse.Namespace) -> Report:
         workers=parsed.workers or None,
         progress=not parsed.no_progress,
     )
+    if certified.missing:
+        raise KeyboardInterrupt  # what is done is in the file of rows
     certified.failures[:0] = failures
     width = max(len(name) for name, _ in table(certified))
     sys.stdout.writelines(f"{name:<{width}}  {figure}\n" for name, figure in table(certified))
