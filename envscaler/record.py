@@ -38,6 +38,11 @@ def read_loosely(text: Any) -> Json:
         return text
 
 
+def is_number(value: Json) -> bool:
+    """Whether a value is a number; to Python `True` is one, to JSON it is none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def map_references(value: Json, put: Callable[[Json], Json]) -> Json:
     """The value with `put([i, path…])` in the place of each reference, however deep; nothing else is touched."""
     if isinstance(value, dict):

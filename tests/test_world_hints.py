@@ -67,6 +67,22 @@ def test_a_source_of_any_kind_gives_hints_or_none(source: str) -> None:
     assert isinstance(hints_of(Check(item="?", source=source)), Hints)
 
 
+def test_values_are_as_a_state_would_hold_them() -> None:
+    found = hints(
+        'return final_state["a"]["f"] == {1: "x", "b": (2,)} and final_state["a"]["g"] in {"n", "m"}'
+    )
+    assert ("f", {"1": "x", "b": [2]}) in found.pairs
+    assert ("g", "m") in found.pairs and ("g", "n") in found.pairs
+
+
+@pytest.mark.parametrize(
+    "sum_", [f"{10**400} / 3", f"{10**400} + 0.5", "1e200 * 1e200", f"{10**9} * {10**9}"]
+)
+def test_a_sum_of_huge_numbers_is_no_value_and_no_fault(sum_: str) -> None:
+    found = hints(f'return final_state["a"]["f"] == {sum_} or final_state["a"]["g"] == 7')
+    assert ("g", 7) in found.pairs
+
+
 @given(st.text(max_size=200))
 def test_any_text_gives_hints_or_none(source: str) -> None:
     found = hints_of(Check(item="?", source=source))

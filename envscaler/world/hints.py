@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from envscaler.error import SourceError
+from envscaler.record import canonical, is_number
 from envscaler.schema import Check, Json
 from envscaler.world.tree import parse_tree
 
@@ -21,6 +22,7 @@ FINAL = "final_state"
 """What check functions call the state at the end."""
 _TEXT_TESTS = frozenset({"startswith", "endswith", "count", "find", "index"})
 _SAME_TEXT = frozenset({"lower", "upper", "strip", "casefold", "title", "rstrip", "lstrip"})
+_SAME_FIELD = frozenset({"str", "float", "int", "set", "sorted", "list", "abs"})
 
 
 @dataclass(frozen=True)
@@ -105,22 +107,15 @@ class _Reader:
 
     def _value(self, node: ast.expr) -> tuple[bool, Json]:
         """Whether the node is a value that is known here, and the value."""
+        node = _bare(node)
         if isinstance(node, ast.Name):
             return node.id in self._named, self._named.get(node.id)
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in _SAME_TEXT
-        ):
-            return self._value(node.func.value)
         try:
             value = ast.literal_eval(node)
-            if isinstance(value, set | frozenset | tuple):
-                value = sorted(value, key=str) if isinstance(value, set | frozenset) else list(value)
-            json.dumps(value)
+            # As a state would hold it: keys are texts there, and a tuple is a list.
+            return True, json.loads(json.dumps(sorted(value, key=str) if isinstance(value, set) else value))
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return self._computed(node)
-        return True, value
 
     def _computed(self, node: ast.expr) -> tuple[bool, Json]:
         if not isinstance(node, ast.BinOp):
@@ -130,13 +125,14 @@ class _Reader:
             return False, None
         if isinstance(node.op, ast.Add) and isinstance(left, str) and isinstance(right, str):
             return True, left + right
-        if not (_is_number(left) and _is_number(right)):
+        # What is larger is no amount of anything, and would overflow.
+        if not all(is_number(value) and abs(value) < 1e15 for value in (left, right)):
             return False, None
         if isinstance(node.op, ast.Add):
             return True, left + right
         if isinstance(node.op, ast.Sub):
             return True, left - right
-        if isinstance(node.op, ast.Mult) and abs(left) < 1e9 and abs(right) < 1e9:
+        if isinstance(node.op, ast.Mult):
             return True, left * right
         return (True, left / right) if isinstance(node.op, ast.Div) and right else (False, None)
 
@@ -144,6 +140,7 @@ class _Reader:
 
     def _field(self, node: ast.expr) -> str:
         """The field that an expression reads: `x["f"]`, `x.get("f", …)`, or a variable that holds one."""
+        node = _bare(node)
         if isinstance(node, ast.Name):
             return self._fields.get(node.id) or (node.id if node.id in self._arguments else "")
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
@@ -155,18 +152,10 @@ class _Reader:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
             known, name = self._value(node.args[0])
             return str(name) if known else ""
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _SAME_TEXT | {"split"}:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "split":
             return self._field(node.func.value)
-        if isinstance(node.func, ast.Name) and node.func.id in (
-            "str",
-            "float",
-            "int",
-            "set",
-            "sorted",
-            "list",
-            "abs",
-        ):
-            return self._field(node.args[0]) if node.args else ""
+        if isinstance(node.func, ast.Name) and node.func.id in _SAME_FIELD and node.args:
+            return self._field(node.args[0])
         return ""
 
     def hints(self) -> Hints:
@@ -203,7 +192,7 @@ class _Reader:
                 if known and isinstance(choices, list) and (name := self._field(left)):
                     pairs += [(name, choice) for choice in choices]
             elif isinstance(op, ast.GtE | ast.LtE) and (name := self._field(left)):
-                pairs += [(name, value) for value in self._all(right) if _is_number(value)]
+                pairs += [(name, value) for value in self._all(right) if is_number(value)]
             left = right
 
     def _equal(
@@ -216,26 +205,16 @@ class _Reader:
 
     def _is_position(self, node: ast.expr) -> bool:
         """Whether it is one part of a list: `parts[0]`, or a variable that holds one."""
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in _SAME_TEXT
-        ):
-            return self._is_position(node.func.value)
+        node = _bare(node)
         if isinstance(node, ast.Name):
             return node.id in self._positions
         return isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), int)
 
     def _all(self, node: ast.expr) -> list[Json]:
         """The values that a node may stand for: one, or those its loop goes through."""
+        node = _bare(node)
         if isinstance(node, ast.Name) and node.id in self._loops:
             return self._loops[node.id]
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in _SAME_TEXT
-        ):
-            return self._all(node.func.value)
         known, value = self._value(node)
         return [value] if known else []
 
@@ -281,6 +260,15 @@ class _Reader:
         return ""
 
 
+def _bare(node: ast.expr) -> ast.expr:
+    """A text without what only changes its letters or ends: of `x.strip().lower()` it is `x`."""
+    while (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SAME_TEXT
+    ):
+        node = node.func.value
+    return node
+
+
 def _look_up(node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
     if isinstance(node, ast.Subscript):
         return node.value, node.slice
@@ -296,12 +284,8 @@ def _look_up(node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
     return None, None
 
 
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _once(found: list) -> list:
     seen: dict[str, tuple] = {}
     for pair in found:
-        seen.setdefault(json.dumps(pair, sort_keys=True, default=str), pair)
+        seen.setdefault(canonical(pair), pair)
     return list(seen.values())
