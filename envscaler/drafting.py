@@ -22,7 +22,14 @@ from envscaler.schema import Call, Check, Failure, Finding, Json, Origin, Part, 
 from envscaler.skeletons import tools_to_show
 from envscaler.solving import solve
 from envscaler.starting import ask_state, start_problem
-from envscaler.vetting import check_problems, checklist_problem, plain, task_problem, witness_problem
+from envscaler.vetting import (
+    check_problems,
+    checklist_problem,
+    plain,
+    strange_checks,
+    task_problem,
+    witness_problem,
+)
 from envscaler.world.environment import Environment
 from envscaler.world.witness import Played, play
 
@@ -127,6 +134,7 @@ class Draft:
         self.doubts: list[Finding] = []
         self._solver = solver
         self._feedback: dict[str, str] = {}
+        self._warned: set[tuple[str, str]] = set()
         self._given_up: dict[str, Json] = {}
         self._writers: dict[PartName, Callable[[], None]] = {
             "state": self._write_state,
@@ -322,11 +330,18 @@ class Draft:
                 if item.item not in self.checks:
                     self.checks[item.item] = self._write_check(item)
             checks = [self.checks[item.item] for item in self.checklist.items]
-            problems = check_problems(checks, self.state, self.checklist.may_change)
+            problems = self._once_told(checks) | check_problems(checks, self.state, self.checklist.may_change)
             if not problems:
                 return
         text, fault = next(iter(problems.items()))
         raise Stuck("check", f"{text!r}: {fault} (asked {TRIES} times)", list(problems))
+
+    def _once_told(self, checks: Sequence[Check]) -> dict[str, str]:
+        """What is strange about checks and was not told before: an author who stays by it is believed."""
+        strange = strange_checks(checks, self.skeleton, self.state, self.task)
+        new = {item: fault for item, fault in strange.items() if (item, fault) not in self._warned}
+        self._warned |= set(new.items())
+        return new
 
     def _write_check(self, item: Item) -> Check:
         variables = {

@@ -14,6 +14,7 @@ from envscaler.schema import Call, Check, Entity, Json, Outcome, Skeleton
 from envscaler.world.certificate import garbage, wiped
 from envscaler.world.change import State, unescaped
 from envscaler.world.check import grade_all
+from envscaler.world.checklist import find_faults
 from envscaler.world.witness import Played
 
 FEWEST_WORDS = 50
@@ -139,6 +140,19 @@ def check_problems(checks: Sequence[Check], state: State, may_change: Sequence[s
         if problem := _check_problem(check, [outcomes[number] for outcomes in graded]):
             problems[check.item] = problem
     return problems
+
+
+def strange_checks(checks: Sequence[Check], skeleton: Skeleton, state: State, task: str) -> dict[str, str]:
+    """By question: checks whose code reads what nobody knows, or can only say one thing. It may still be meant so."""
+    found = find_faults(checks, state, [], source=skeleton.source, task=task)
+    return {
+        finding.where: f"{finding.message} Is that meant? If so, give it as it was."
+        for finding in reversed(found)
+        if finding.kind in _STRANGE
+    }
+
+
+_STRANGE = ("blind", "only-false", "missing-table", "missing-field", "absent-record")
 
 
 def changing_checks(

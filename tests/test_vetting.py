@@ -4,6 +4,7 @@ import library
 import pytest
 from library import ITEMS, STATE
 
+from envscaler.scenarios import build_scenario
 from envscaler.schema import Call, Check
 from envscaler.vetting import (
     changing_checks,
@@ -13,6 +14,7 @@ from envscaler.vetting import (
     leaves_no_trace,
     plain,
     refusal,
+    strange_checks,
     task_problem,
     witness_problem,
 )
@@ -116,6 +118,41 @@ def test_a_check_that_changes_what_it_is_given_is_told_so(body: str) -> None:
 )
 def test_a_check_that_changes_its_own_copy_is_fine(body: str) -> None:
     assert check_problems([check(body)], STATE, ["loans"]) in ({}, {"It?": ""})
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ("return (final_state.get('loan_list') or {}).get('L-1') is None", "loan_list"),
+        (
+            "loan = (final_state.get('loans') or {}).get('L-1') or {}\n    return loan.get('state_now') == 'closed'",
+            "state_now",
+        ),
+        ("return (final_state.get('loans') or {}).get('L-77') is not None", "L-77"),
+        ("return False", "only answer no"),
+    ],
+)
+def test_a_check_that_reads_what_nobody_knows_is_strange(body: str, word: str) -> None:
+    strange = strange_checks([check(body)], library.skeleton(), STATE, library.TASK)
+    assert word in strange.get("It?", "") or "never looks" in strange["It?"]
+
+
+def test_checks_that_read_what_there_is_are_not() -> None:
+    checks = [Check(item=text, source=source, kind=kind) for text, (kind, source) in ITEMS.items()]
+    assert strange_checks(checks, library.skeleton(), STATE, library.TASK) == {}
+
+
+def test_what_is_strange_is_told_once_and_may_be_meant() -> None:
+    source = library.fenced(
+        "def check_func(final_state):\n"
+        "    loan = (final_state.get('loans') or {}).get('L-1')\n"
+        "    return isinstance(loan, dict) and loan.get('colour') is None and loan.get('out') is False\n"
+    )
+    slip = lambda b, _: source if b["item"] == next(iter(ITEMS)) else None  # noqa: E731
+    model = library.author({"scenarios/check": slip})
+    assert build_scenario(library.skeleton(), model).certificate.valid
+    told = [b["feedback"] for b in library.asked(model, "scenarios/check") if b["feedback"]]
+    assert len(told) == 1 and "colour" in told[0]
 
 
 def test_a_change_that_only_the_final_state_provokes_is_seen_there() -> None:
