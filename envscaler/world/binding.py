@@ -21,7 +21,7 @@ from envscaler.schema import Call, Finding, Json, Rule, Scenario, Skeleton
 from envscaler.world.change import State, records
 from envscaler.world.environment import Environment
 from envscaler.world.jury import TIMEOUT, Jury
-from envscaler.world.trying import Values, calls
+from envscaler.world.trying import Hand, Values
 from envscaler.world.witness import play, succeeded
 
 _ROUNDS, _MOVES, _ROWS, _OTHERS = 3, 12, 6, 4
@@ -184,7 +184,9 @@ def _real_moves(
         start = environment.view
         moves.append(Move(start, start, None))
         witness = given.witness if isinstance(given, Scenario) else []
-        tried = calls(skeleton, Values(start), seed, _ROUNDS)
+        values, chance = Values(start), random.Random(seed)
+        hands = [Hand(tool, values, chance) for tool in skeleton.tools]
+        tried = (Call(tool=h.tool.name, arguments=h.fresh()) for _ in range(_ROUNDS) for h in hands)
         try:
             for call in [*_literal(skeleton, given, witness, seed, options), *tried]:
                 moves.append(_made(environment, moves[-1].after, call))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from envscaler.schema import Call, Json, Skeleton, Tool
+from envscaler.schema import Json, Tool
 from envscaler.world.change import State
 
 ODD_TEXTS = ("", "unknown-1", "é\n\"'")
@@ -315,15 +315,6 @@ def is_time(text: str) -> bool:
 
 
 # One value
-
-
-def calls(skeleton: Skeleton, values: Values, seed: int, rounds: int) -> Iterator[Call]:
-    """Calls of every tool with arguments its schema admits, in a shuffled order."""
-    chance = random.Random(seed)
-    tools = [tool for tool in skeleton.tools for _ in range(rounds)]
-    chance.shuffle(tools)
-    for tool in tools:
-        yield Call(tool=tool.name, arguments=arguments(tool, values, chance))
 
 
 def arguments(tool: Tool, values: Values, chance: random.Random) -> dict[str, Json]:
