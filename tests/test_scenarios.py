@@ -126,7 +126,7 @@ def test_a_witness_that_does_half_is_told_what_is_open() -> None:
 
 
 def test_an_over_strict_check_is_found_after_the_witness_was_confirmed() -> None:
-    strict = ITEMS[FIRST][1].replace("is False", "is False and loan.get('note') == 'done'")
+    strict = ITEMS[FIRST][1].replace("is False", "is False and loan.get('due') == '2025-03-02'")
     model = author({"scenarios/check": [fenced(strict)]})
     assert build_scenario(library.skeleton(), model).certificate.valid
     assert any("meant to solve" in b["feedback"] for b in asked(model, "scenarios/check"))

@@ -128,7 +128,7 @@ def test_a_check_that_changes_its_own_copy_is_fine(body: str) -> None:
             "loan = (final_state.get('loans') or {}).get('L-1') or {}\n    return loan.get('state_now') == 'closed'",
             "state_now",
         ),
-        ("return (final_state.get('loans') or {}).get('L-77') is not None", "L-77"),
+        ("return final_state.get('loans', {}).get('L-77', {}).get('out') is True", "L-77"),
         ("return False", "only answer no"),
     ],
 )
