@@ -73,8 +73,11 @@ class Certified:
 
     def _of_both(self) -> dict[str, Any]:
         kinds = Counter(f.kind for _, f in self.findings)
+        used = {(row.skeleton_id, call.tool) for row in self.scenarios for call in row.witness}
+        never = {(row.skeleton_id, tool) for row in self.environments for tool in row.never_succeeded}
         severities = Counter(f.severity for _, f in self.findings)
         return {
+            "tools_that_never_succeeded": len(never - used),
             "findings": dict(sorted(kinds.items())),
             "errors": severities["error"],
             "warnings": severities["warning"],
@@ -326,7 +329,6 @@ def _of_environments(rows: Sequence[EnvironmentReport]) -> dict[str, Any]:
         "tools": sum(row.tools for row in rows),
         "tools_refused": sum(row.refused.get("any", 0) for row in rows),
         "tools_refused_by": dict(sum((Counter(row.refused) for row in rows), Counter[str]())),
-        "tools_that_never_succeeded": sum(len(row.never_succeeded) for row in rows),
         "parameters": sum(row.parameters for row in rows),
         "parameters_described": sum(row.described for row in rows),
         "long_descriptions": sum(row.long_descriptions for row in rows),
