@@ -25,10 +25,12 @@ from envscaler.world.witness import succeeded
 
 CALLS = 1500
 """Calls that are watched, unless another number is asked for."""
-_OPENING = 0.5
+_OPENING = 0.4
 """Share of them that is spent in the state at reset."""
-_STAY = 25
+_STAY = 18
 """Calls watched in a state before the next one is made."""
+_DWELL = 12
+"""Calls made around one record."""
 _KEPT = 12
 """Remembered calls of a tool."""
 
@@ -99,6 +101,8 @@ class Explorer:
         self._sound = sound
         self._worked: list[Call] = []
         self._looked: list[Call] = []
+        self._focus = ""
+        self._edges: dict[str, list[dict[str, Json]]] = {}
         self._count: Counter[str] = Counter()
         self._committed: Counter[str] = Counter()
 
@@ -121,7 +125,7 @@ class Explorer:
         first = len(self.seen)
         values = Values(self.environment.state)
         hands = {
-            name: Hand(tool, values, self._chance, code.named, code.tables)
+            name: Hand(tool, values, self._chance, code.named, code.tables, self._in_focus(values))
             for name, tool in self._tools.items()
             for code in [self._code.get(name, Code(set(), {}))]
         }
@@ -131,9 +135,15 @@ class Explorer:
                 break
             name = min(names, key=self._due)
             hand, kept = hands[name], self._kept[name]
-            old = self._chance.choice(kept) if kept and self._chance.random() < 0.6 else None
-            arguments = hand.near(old) if old is not None else hand.fresh()
-            self._try(self._tools[name], arguments)
+            if self._edges.get(name) and self._chance.random() < 0.5:
+                arguments = self._edges[name].pop()
+            else:
+                old = self._chance.choice(kept) if kept and self._chance.random() < 0.6 else None
+                arguments = hand.near(old) if old is not None else hand.fresh()
+            if self._try(self._tools[name], arguments) and name not in self._edges:
+                # The first call that worked is taken to its edges, one argument after another.
+                self._edges[name] = list(hand.neighbours(arguments))
+                self._chance.shuffle(self._edges[name])
         sound = [s for s in self._sound(self.seen[first:]) if s.done]
         self._worked = [s.call for s in sound if s.diff]
         self._looked = [s.call for s in sound if not s.diff]
@@ -143,11 +153,17 @@ class Explorer:
         weight = 1.0 if self.reached(name) < 1 else 2.0
         return self._count[name] * weight * (0.5 if self._tools[name].mutates else 1.0), self._chance.random()
 
-    def _try(self, tool: Tool, arguments: dict[str, Json]) -> None:
+    def _in_focus(self, values: Values) -> tuple[str, str] | None:
+        """The record to dwell on, while it is there."""
+        found = [(t, key) for t, rows in values.tables.items() for key in [self._focus] if key in rows]
+        return found[0] if found else None
+
+    def _try(self, tool: Tool, arguments: dict[str, Json]) -> bool:
+        """Watch a call; whether it worked."""
         self._count[tool.name] += 1
         given, problem = self._readers[tool.name].read(arguments)
         if problem:
-            return
+            return False
         seen = self.watch(Call(tool=tool.name, arguments=given))
         self.seen.append(seen)
         if seen.lost:
@@ -156,6 +172,7 @@ class Explorer:
         self._reached[tool.name] |= seen.lines
         if new or (seen.done and self._chance.random() < 0.1):
             self._kept[tool.name] = [*self._kept[tool.name][-_KEPT + 1 :], arguments]
+        return seen.done
 
     def _own(self, tool: str) -> set[int]:
         return self._code[tool].lines if tool in self._code else set()
@@ -174,10 +191,19 @@ class Explorer:
         return Seen(call, reply, show(before), show(after), show(changed), frozenset(lines), told)
 
     def _go_on(self) -> None:
-        """Make a read, which may remember what it saw, and a call that worked: of tools of which fewest were made."""
+        """Make a read, which may remember what it saw, and a call that worked: of tools of which fewest were made.
+
+        Several calls in a row dwell on one record, for limits are only met by whoever comes again.
+        """
+        if len(self.made) % _DWELL == 0:
+            texts = [v for call in self._worked for v in call.arguments.values() if isinstance(v, str)]
+            keys = [text for text in texts if self._in_any_table(text)]
+            self._focus = self._chance.choice(keys) if keys else ""
         for calls in (self._looked, self._worked):
             if not calls:
                 continue
+            near = [c for c in calls if self._focus in c.arguments.values()]
+            calls = near if near and self._chance.random() < 0.7 else calls
             least = min(self._committed[call.tool] for call in calls)
             call = self._chance.choice([c for c in calls if self._committed[c.tool] == least])
             self._committed[call.tool] += 1
@@ -185,3 +211,6 @@ class Explorer:
                 self.made.append((call, self.environment.call(call.tool, call.arguments)))
             except EnvironmentLost:
                 self.lost.add(call.tool)
+
+    def _in_any_table(self, key: str) -> bool:
+        return any(key in rows for rows in self.environment._live.state.values() if isinstance(rows, dict))

@@ -127,6 +127,7 @@ class Hand:
         chance: the source of chance.
         named: values that the tool's code compares with or names, by argument, `""` for all.
         tables: tables that the code looks an argument up in.
+        focus: table and key of a record that calls should dwell on, so that they come to its limits.
     """
 
     def __init__(
@@ -136,12 +137,13 @@ class Hand:
         chance: random.Random,
         named: Mapping[str, list[Json]] | None = None,
         tables: Mapping[str, Iterable[str]] | None = None,
+        focus: tuple[str, str] | None = None,
     ) -> None:
         self.tool, self.values, self.chance = tool, values, chance
         self._named, self._looked_up = named or {}, tables or {}
         self._properties: dict[str, Any] = dict(tool.parameters.get("properties") or {})
         self._required = set(tool.parameters.get("required") or [])
-        self._day = ""
+        self._day, self._focus = "", focus
 
     def fresh(self) -> dict[str, Json]:
         """Arguments that belong together, mostly such as a caller would give."""
@@ -149,6 +151,20 @@ class Hand:
         share = self.chance.choice((0.2, 0.5, 0.9))
         chosen = [n for n in self._properties if n in self._required or self.chance.random() < share]
         return {name: self._value(name, around, bold=0.12) for name in chosen}
+
+    def neighbours(self, arguments: dict[str, Json]) -> Iterator[dict[str, Json]]:
+        """The arguments with one of them left out or at an edge, for each argument and some of its edges."""
+        for name, schema in self._properties.items():
+            if name in arguments and name not in self._required:
+                yield {k: v for k, v in arguments.items() if k != name}
+            edges = list(self._edges(name, schema, arguments.get(name)))
+            plain = [
+                e
+                for e in ("", " ", "unknown-1", 0, -1, 1, [], True, False)
+                if e in edges and e != arguments.get(name)
+            ]
+            for edge in [*plain, *self.chance.sample(edges, min(3, len(edges)))]:
+                yield {**arguments, name: edge}
 
     def near(self, arguments: dict[str, Json]) -> dict[str, Json]:
         """The arguments with one or two of them changed, left out or added."""
@@ -176,6 +192,8 @@ class Hand:
         tables = tables or [t for t, keys in self.values.keys.items() if keys]
         if not tables or self.chance.random() < 0.15:
             return {}
+        if self._focus and self._focus[0] in tables and self.chance.random() < 0.4:
+            return related(self.values, *self._focus)
         table = self.chance.choice(tables)
         return related(self.values, table, self.chance.choice(self.values.keys[table]))
 
