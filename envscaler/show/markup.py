@@ -59,12 +59,13 @@ line-height:1.5;white-space:nowrap}
 .es .es-grid>div{min-width:0}.es:has(.es-grid){max-width:1700px}
 .es .es-head{display:flex;flex-wrap:wrap;gap:4px 8px;align-items:baseline;padding:2px 0 4px;
 border-bottom:1px solid var(--es-line)}
-.es .es-scroll{overflow-x:auto}
+.es .es-scroll{overflow-x:auto;width:0;min-width:100%}
 .es table.es-lights{border-collapse:separate;border-spacing:0;font-size:12px;margin:2px 0}
 .es table.es-lights th,.es table.es-lights td{padding:1px 0;text-align:center;min-width:24px;font-weight:400;
 background:none;border:0;border-left:2px solid transparent;border-right:2px solid transparent}
-.es table.es-lights td:first-child,.es table.es-lights th:first-child{text-align:left;max-width:480px;
-padding-right:10px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.es table.es-lights td:first-child,.es table.es-lights th:first-child{text-align:left;max-width:400px;
+position:sticky;left:0;background:var(--jp-layout-color0,Canvas);padding-right:10px;overflow:hidden;
+text-overflow:ellipsis;white-space:nowrap}
 .es table.es-lights tr:last-child td{font-size:11px;padding:1px 2px}
 .es table.es-lights .es-here{border-color:var(--jp-brand-color1,#0072b2);background:rgba(0,114,178,.10)}
 .es .es-light{display:inline-block;width:16px;height:16px;line-height:16px;border-radius:8px;font-size:11px;
