@@ -7,7 +7,7 @@ environment is lost, is a failure and never a difference.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import pandas as pd
@@ -178,3 +178,33 @@ def differences(replays: Records[Replayed]) -> Iterator[dict[str, Json]]:
             yield {**where, "class": "reward", "recorded": r.recorded_reward, "reply": r.reward}
     for failure in replays.failures:
         yield {"class": "failure", **failure.model_dump(mode="json")}
+
+
+def vacuous_table(
+    trajectories: Iterable[Rollout],
+    skeletons: Iterable[Skeleton],
+    scenarios: Iterable[Scenario],
+    vacuous: Mapping[str, Collection[str]],
+) -> pd.DataFrame:
+    """What recorded episodes earn by the published rule, with all checks and without vacuous ones; one row an episode.
+
+    Args:
+        trajectories: recorded episodes; those whose scenario or environment is not there are passed over.
+        skeletons: their environments.
+        scenarios: their scenarios, matched by id.
+        vacuous: items of a scenario's checks that hold before anything is done, by the scenario's id.
+    """
+    worlds, posed = {s.id: s for s in skeletons}, {s.id: s for s in scenarios}
+    rows = []
+    for rollout in trajectories:
+        scenario = posed.get(rollout.scenario_id)
+        skeleton = worlds.get(scenario.skeleton_id) if scenario else None
+        if scenario is None or skeleton is None:
+            continue
+        idle = vacuous.get(scenario.id, ())
+        left = scenario.replace(checks=[check for check in scenario.checks if check.item not in idle])
+        calls = recorded_calls(rollout)
+        paid = [replay(skeleton, one, calls, reward="paper").reward for one in (scenario, left)]
+        rows.append((task_id(scenario), rollout.agent, len(scenario.checks), len(idle), *paid))
+    columns = ["episode", "agent", "checks", "vacuous", "as graded", "without"]
+    return pd.DataFrame(rows, columns=columns).astype({"as graded": float, "without": float})
