@@ -294,6 +294,7 @@ def _of_scenarios(rows: Sequence[ScenarioReport]) -> dict[str, Any]:
         "searched": sum(row.searched is not None for row in rows),
         "solved": sum(row.searched is not None and row.searched.result == "solved" for row in rows),
         "with_witness": sum(bool(row.witness) for row in rows),
+        "wrong_solutions_paid": sum(_failed(row, "mutants killed") for row in rows),
     }
 
 
@@ -306,6 +307,10 @@ def cannot_hold(row: ScenarioReport) -> list[Finding]:
     """The findings that say that a check cannot hold, one a check."""
     found = {str(f.evidence.get("check")) + f.where: f for f in row.findings if f.kind in CANNOT_HOLD}
     return [finding for finding in found.values() if finding.severity == "error"]
+
+
+def _failed(row: ScenarioReport, name: str) -> bool:
+    return any(proof.name == name and proof.status == "failed" for proof in row.certificate.proofs)
 
 
 def _any(row: Report, kinds: Iterable[str]) -> bool:
@@ -368,5 +373,6 @@ def table(certified: Certified) -> list[tuple[str, str]]:
         ("checks that broke", f"{t['broken_checks']:,} of {t['checks']:,}"),
         ("checks that read initial_state", f"{t['checks_that_read_initial_state']:,} of {t['checks']:,}"),
         ("scenarios with a witness", f"{t['with_witness']:,} of {t['scenarios']:,}"),
+        ("… and pay a wrong solution in full", f"{t['wrong_solutions_paid']:,} of {t['with_witness']:,}"),
         ("certificates without a gap", f"{t['certificates_valid']:,} of {t['scenarios']:,}"),
     ]

@@ -46,7 +46,7 @@ def find_faults(
         answers = [row[place] for row in graded]
         hints = hints_of(check)
         faults = [
-            *_answers(check, answers),
+            *_answers(check, answers, len(checks)),
             *_code(check, any(answer.passed for answer in answers)),
             *known.missing(check, hints, answers),
         ]
@@ -65,11 +65,11 @@ def _finding(kind: str, severity: Severity, check: Check, message: str, **eviden
 # By running
 
 
-def _answers(check: Check, answers: Sequence[Outcome]) -> Iterator[Finding]:
+def _answers(check: Check, answers: Sequence[Outcome], total: int) -> Iterator[Finding]:
     first = answers[0].passed if answers else None
     if first and check.kind == "goal":
-        message = f"“{check.item}” holds before anything is done: an agent that does nothing is paid for it."
-        yield _finding("vacuous", "error", check, message)
+        message = f"“{check.item}” holds before anything is done, and pays {1 / total:.2f} for it."
+        yield _finding("vacuous", "error", check, message, pays=round(1 / total, 4))
     broken = [answer for answer in answers if answer.passed is None]
     if broken and len(broken) == len(answers):
         message = f"“{check.item}” broke on every state it was asked about: it {broken[0].note}."
