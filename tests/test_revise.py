@@ -63,3 +63,11 @@ def test_a_long_answer_is_cut_in_the_feedback() -> None:
     model = said("x" * 9000, "good")
     ask(model)
     assert len(blocks(model.requests[1].messages)["feedback"]) < 4200
+
+
+def test_who_wants_to_know_is_told_why_it_is_asked_again() -> None:
+    heard: list[str] = []
+    ask(said("bad", "worse", "good"), again=heard.append)
+    assert heard == ["It is bad.", "It is bad."]
+    ask(said("good"), again=heard.append)
+    assert len(heard) == 2
