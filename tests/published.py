@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from envscaler import release
-from envscaler.release.exact import opened, record_of
+from envscaler.release.exact import record_of
 from envscaler.release.shapes import scenarios
 from envscaler.schema import Call, Scenario, Skeleton
 from envscaler.world.annotations import Types
+from envscaler.world.replay import parsed
 from envscaler.world.source import read_tools
 from envscaler.world.tree import parse_tree
 from envscaler.world.trying import Values, example, is_id
@@ -18,7 +19,7 @@ from envscaler.world.trying import Values, example, is_id
 
 def plain(value: Any) -> Any:
     """A value that the files hold as itself, as JSON text or as a Python literal."""
-    return opened(value)
+    return parsed(value)
 
 
 def rows(folder: Path, name: str) -> Any:

@@ -10,7 +10,6 @@ text they were. What is not kept is white space between values, the order of key
 first. This module knows no field by name (`shapes` and `episodes` do).
 """
 
-import ast
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,10 +17,10 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from envscaler import syntax
 from envscaler.schema import Json, Rollout, Scenario, Skeleton
 from envscaler.store import sentence
 from envscaler.world.change import same
+from envscaler.world.replay import parsed
 
 R = TypeVar("R", Skeleton, Scenario, Rollout)
 Row = dict[str, Any]
@@ -64,19 +63,6 @@ class Shape(Generic[R]):
     """Whether it writes rows in another form than a reader takes them to have been written in."""
     made: frozenset[str] = field(default_factory=frozenset)
     """Fields in which the record has the last word, whatever was read."""
-
-
-def opened(value: Any) -> Any:
-    """What a text holds where it is JSON or a Python literal, else the value as it came."""
-    if not isinstance(value, str):
-        return value
-    for read in (json.loads, lambda text: ast.literal_eval(syntax.parse(text.strip(), "eval"))):
-        try:
-            # There and back: a literal may hold tuples and keys that are no text.
-            return json.loads(json.dumps(read(value), allow_nan=False))
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-            continue
-    return value
 
 
 def record_of(row: Row, shape: Shape[R]) -> R:
@@ -176,7 +162,7 @@ def _without_text(row: Row, shape: Shape[R]) -> tuple[Row, Row]:
     """The row with its texts opened, and for each of them the form it had, or the text itself."""
     plain, forms = dict(row), {}
     for name in shape.texts & row.keys():
-        value = opened(row[name])
+        value = parsed(row[name])
         if isinstance(row[name], str) and not isinstance(value, str):
             plain[name] = value
             forms[name] = next((f for f, write in _FORMS.items() if write(value) == row[name]), row[name])
@@ -188,6 +174,6 @@ def _with_text(row: Row, forms: Row) -> Row:
     for name in forms.keys() & row.keys():
         form = forms[name]
         write = _FORMS.get(form)
-        verbatim = write is None and same(opened(form), row[name])
+        verbatim = write is None and same(parsed(form), row[name])
         texts[name] = form if verbatim else (write or _FORMS["json"])(row[name])
     return {**row, **texts}

@@ -12,7 +12,7 @@ It compares what was changed, so unchanged tables cost next to nothing. It runs 
 import re
 from collections.abc import Collection, Iterator
 
-from envscaler.record import canonical, digest
+from envscaler.record import canonical, digest, is_number
 from envscaler.schema import Json
 from envscaler.world.change import Diff, State, diff, records, same, unescaped
 from envscaler.world.shape import Leaf, Path, Shape, leaves, pattern, value_at, with_value
@@ -111,7 +111,7 @@ class Alike:
     def is_back(self, before: State, after: State) -> bool:
         """Whether a state is as an earlier one was, but for loose leaves and counters."""
         for how, record, content in _records(diff(before, after)):
-            if how != "changed" or (record.key is None and not _is_number(content)):
+            if how != "changed" or (record.key is None and not is_number(content)):
                 return False
             here = (Leaf(record.table, record.key, way) for way, _ in leaves(content))
             if record.key is not None and not all(map(self.is_loose, here)):
@@ -256,7 +256,7 @@ def _counters(initial: State, final: State) -> Iterator[str]:
     ]
     for name, value in final.items():
         before = initial.get(name, 0)
-        if _is_number(value) and _is_number(before) and value - before > 0 and value - before in sizes:
+        if is_number(value) and is_number(before) and value - before > 0 and value - before in sizes:
             yield name
 
 
@@ -266,10 +266,6 @@ def _other_id(key: str) -> str:
     if not found:
         return f"{key}-r"
     return f"{key[: found.start()]}{int(found[0]) + 1000:0{len(found[0])}d}"
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _records(changed: Diff) -> Iterator[tuple[str, Leaf, Json]]:

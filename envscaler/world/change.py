@@ -98,7 +98,7 @@ def _compare(found: Diff, name: str, old: Any, new: Any) -> None:
     if old is new:
         return
     if old is not _ABSENT and new is not _ABSENT and type(old) is type(new):
-        if not _share(old, new) and _identical(old, new):
+        if not _share(old, new) and identical(old, new):
             return
         one, other = records(old), records(new)
         if one is not None and other is not None:
@@ -122,13 +122,13 @@ def _compare_records(found: Diff, where: str, old: Any, new: Any, *, whole: bool
         found[where] = {"added": copied(new)}
     elif new is _ABSENT:
         found[where] = {"removed": copied(old)}
-    elif not _identical(old, new) and not same(old, new):
+    elif not identical(old, new) and not same(old, new):
         found[where] = {
             "changed": _fields(old, new) if isinstance(old, dict) and not whole else copied([old, new])
         }
 
 
-def _identical(one: Json, other: Json) -> bool:
+def identical(one: Json, other: Json) -> bool:
     """Whether two values are the same, keys in the same order too; the fast way past what is unchanged."""
     return marshal.dumps(one, 2) == marshal.dumps(other, 2)
 

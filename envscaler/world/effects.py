@@ -10,7 +10,8 @@ running.
 import ast
 from collections.abc import Iterable, Sequence
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from envscaler.world.tree import Function
+
 Kinds = dict[str, int]
 
 NEW, HOLDER, LIVE = 0, 1, 2

@@ -5,13 +5,13 @@ answered with None and why; one that hangs ends the worker, and is found by runn
 values apart. What is asked and what an answer means is `check`'s business.
 """
 
-import marshal
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from envscaler.schema import Json
+from envscaler.world.change import identical
 from envscaler.world.sandbox import Isolation, Worker, WorkerLost, start_worker
 
 TIMEOUT = 2.0
@@ -131,14 +131,10 @@ def _differences(base: Json, value: Json) -> dict[str, Any] | None:
     """The tables in which a state differs from another one; None where they are no states, or share little."""
     if not isinstance(base, dict) or not isinstance(value, dict):
         return None
-    other = {k: v for k, v in value.items() if k not in base or not (v is base[k] or _identical(v, base[k]))}
+    other = {k: v for k, v in value.items() if k not in base or not (v is base[k] or identical(v, base[k]))}
     if len(other) == len(value):
         return None
     return {"set": other, "gone": [name for name in base if name not in value]}
-
-
-def _identical(one: Json, other: Json) -> bool:
-    return marshal.dumps(one, 2) == marshal.dumps(other, 2)
 
 
 def _must(answer: dict[str, Any]) -> dict[str, Any]:

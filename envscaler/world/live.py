@@ -177,13 +177,9 @@ class Live:
             EnvironmentLost: the state cannot be restored.
         """
         with self._busy:
-            answer = self._ask("call", tool, arguments)
-            self.calls += 1
-            if answer["ok"]:
-                return self._taken(answer)
-            if answer.get("recycle"):
-                self.drop()
-        raise ToolRaised(answer.get("error"))
+            reply, changed, slept = _read_patch(self.state, self._done("call", tool, arguments))
+            self.slept = max(self.slept, slept)
+            return reply, changed
 
     def watch(self, tool: str, arguments: dict[str, Json]) -> tuple[Json, Diff, State, set[int], list[Json]]:
         """`attempt`, and the lines it ran and `[type, line]` of each error that was raised in it.
@@ -194,11 +190,7 @@ class Live:
             EnvironmentLost: the state cannot be restored.
         """
         with self._busy:
-            answer = self._ask("watch", tool, arguments)
-            if not answer["ok"]:
-                if answer.get("recycle"):
-                    self.drop()
-                raise ToolRaised(answer.get("error"))
+            answer = self._done("watch", tool, arguments)
             state = shared(self.state)
             reply, changed, _ = _read_patch(state, answer)
             return reply, changed, state, set(answer["lines"]), answer["errors"]
@@ -212,13 +204,19 @@ class Live:
             EnvironmentLost: the state cannot be restored.
         """
         with self._busy:
-            answer = self._ask("attempt", tool, arguments)
-            if not answer["ok"]:
-                if answer.get("recycle"):
-                    self.drop()
-                raise ToolRaised(answer.get("error"))
+            answer = self._done("attempt", tool, arguments)
             state = shared(self.state)
             return *_read_patch(state, answer)[:2], state
+
+    def _done(self, do: str, tool: str, arguments: dict[str, Json]) -> dict[str, Any]:
+        """The worker's answer to a call that did not raise."""
+        answer = self._ask(do, tool, arguments)
+        self.calls += do == "call"
+        if answer["ok"]:
+            return answer
+        if answer.get("recycle"):
+            self.drop()
+        raise ToolRaised(answer.get("error"))
 
     def _ask(self, do: str, tool: str, arguments: dict[str, Json]) -> dict[str, Any]:
         position = {"seed": self.seed, "call": self.calls, "slept": self.slept, "start": self.start}
@@ -240,11 +238,6 @@ class Live:
             answer = self._ask("observe", tool, arguments)
         facts = answer.get("facts")
         return facts if isinstance(facts, dict) else {"error": answer.get("error")}
-
-    def _taken(self, answer: dict[str, Any]) -> tuple[Json, Diff]:
-        reply, changed, slept = _read_patch(self.state, answer)
-        self.slept = max(self.slept, slept)
-        return reply, changed
 
     def _ready(self) -> Worker:
         if self._worker is None or not self._worker.alive:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from envscaler.record import references
+from envscaler.record import is_number, references
 from envscaler.schema import Call, Json, Skeleton
 from envscaler.world.alike import Alike
 from envscaler.world.change import State
@@ -238,7 +238,7 @@ class Ways:
     def _counted(self, final: State) -> State:
         """The state with its counters as the witness left them: a change made twice counts twice."""
         right = self._branches.final
-        return {**final, **{n: right[n] for n, v in final.items() if _is_number(v) and n in right}}
+        return {**final, **{n: right[n] for n, v in final.items() if is_number(v) and n in right}}
 
     def _inverse(self, place: int) -> Call | None:
         """A call that takes a change back; found by trying tools on its own arguments, reply and old values."""
@@ -290,7 +290,3 @@ class Ways:
             renamed = self._alike.renamed(self._branches.final, names)
             shown = ", ".join(f"{old} → {new}" for old, new in list(names.items())[:MOST])
             yield Otherwise("other ids", shown, renamed)
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

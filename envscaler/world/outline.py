@@ -13,7 +13,7 @@ from functools import lru_cache
 from envscaler import syntax
 from envscaler.error import SourceError
 from envscaler.schema import Attribute, Entity, Json, Skeleton
-from envscaler.world.tree import parse_tree
+from envscaler.world.tree import find_class, parse_tree
 
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+(.+)$")
 _RECORD = re.compile(r"^(?:typing\.)?(?:dict|Dict)\[\s*(?:str|int)\s*,\s*['\"]?(\w+)['\"]?\s*\]$")
@@ -164,10 +164,7 @@ def _tree(source: str) -> ast.Module:
 
 
 def _class(source: str, class_name: str) -> ast.ClassDef:
-    for node in _tree(source).body:
-        if isinstance(node, ast.ClassDef) and node.name == class_name:
-            return node
-    raise SourceError(f"Expected a class {class_name} in the source, got none of that name.")
+    return find_class(_tree(source), class_name)
 
 
 def _about(source: str, class_name: str) -> str:

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from envscaler.schema import Finding, Json, Tool
+from envscaler.world.docstring import MOST_DESCRIPTION as MOST_DESCRIPTION
 
 Provider = Literal["OpenAI", "Gemini", "Anthropic", "vLLM"]
 PROVIDERS: tuple[Provider, ...] = ("OpenAI", "Gemini", "Anthropic", "vLLM")
-MOST_DESCRIPTION = 1024
-"""Characters that OpenAI takes as the description of a function."""
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 _TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})

@@ -23,7 +23,7 @@ from envscaler.schema import Call, Json, Scenario, Skeleton, reward_of
 from envscaler.world.change import State, records, same, unescaped
 from envscaler.world.check import grade
 from envscaler.world.environment import Environment
-from envscaler.world.mutants.states import fresh_key, near
+from envscaler.world.mutants.values import fresh_key, near
 from envscaler.world.shape import Leaf, Path, Shape, leaves, with_value
 from envscaler.world.witness import follow, play
 

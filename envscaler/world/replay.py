@@ -91,12 +91,13 @@ def made_again(environment: Environment, recorded: Iterable[tuple[Call, Json]]) 
 
 
 def parsed(text: Json) -> Json:
-    """A recorded reply: JSON, the `repr` of a Python value, or just text."""
+    """What a text holds where it is JSON or the `repr` of a Python value, else the value as it came."""
     if not isinstance(text, str):
         return text
     for read in (json.loads, _literal):
         try:
-            return json.loads(json.dumps(read(text)))
+            # There and back: a literal may hold tuples and keys that are no text.
+            return json.loads(json.dumps(read(text), allow_nan=False))
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             continue
     return text

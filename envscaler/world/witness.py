@@ -16,6 +16,7 @@ from envscaler.record import FROM, map_references
 from envscaler.schema import Call, Json
 from envscaler.world.change import Diff, State, copied, diff, same, unescaped
 from envscaler.world.environment import Environment, Snapshot
+from envscaler.world.shape import leaves
 
 MOST_LOST = 4
 """Calls of branches that may hang or crash before no more branches are tried: each costs a time-out."""
@@ -51,9 +52,13 @@ def _with_arguments(call: Call, arguments: dict[str, Json]) -> Call:
     return Call(tool=call.tool, arguments=arguments, free=call.free)
 
 
+def _is_way(way: Json) -> bool:
+    return isinstance(way, list) and bool(way) and type(way[0]) is int
+
+
 def follow(way: Json, replies: Sequence[Json]) -> Json:
     """The value a reference stands for; raises `ParameterError` when it leads nowhere."""
-    if not isinstance(way, list) or not way or isinstance(way[0], bool) or not isinstance(way[0], int):
+    if not _is_way(way):
         raise ParameterError(f"Expected {FROM} to be [number of a call, path…], got {way!r}.")
     at: Any = replies
     for place, step in enumerate(way):
@@ -77,7 +82,7 @@ def renumbered(call: Call, place_of: Callable[[int], int | None]) -> Call:
     """
 
     def put(way: Json) -> Json:
-        if not isinstance(way, list) or not way or isinstance(way[0], bool) or not isinstance(way[0], int):
+        if not _is_way(way):
             return {FROM: way}
         place = place_of(way[0])
         return f"missing result of call {way[0]}" if place is None else {FROM: [place, *way[1:]]}
@@ -133,15 +138,6 @@ class Branch:
     """The calls from the branch on, with their references resolved."""
 
 
-def flat(value: Json) -> list[Json]:
-    """The values in a value that hold no others."""
-    if isinstance(value, dict | list):
-        return [
-            leaf for part in (value.values() if isinstance(value, dict) else value) for leaf in flat(part)
-        ]
-    return [value]
-
-
 def _bound(call: Call) -> dict[str, Json]:
     """The arguments of a call that the task does not leave free."""
     return {name: value for name, value in call.arguments.items() if name not in call.free}
@@ -187,7 +183,9 @@ class Branches:
         """Keys of added records that the adding call was given, by an argument that is not free."""
         found: set[str] = set()
         for call, changed in zip(self.played.calls, self.played.diffs, strict=True):
-            said = {str(v) for name, a in call.arguments.items() if name not in call.free for v in flat(a)}
+            said = {
+                str(v) for name, a in call.arguments.items() if name not in call.free for _, v in leaves(a)
+            }
             added = {
                 unescaped(where.partition("/")[2]) for where, change in changed.items() if "added" in change
             }

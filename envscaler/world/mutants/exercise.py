@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from envscaler.error import EnvironmentLost, SourceError
+from envscaler.record import is_number
 from envscaler.schema import Call, Json, Skeleton, Tool
 from envscaler.world.change import State, records, same
 from envscaler.world.check import all_broken_invariants
@@ -184,14 +185,10 @@ def _of_one_record(
 
 def _number(values: Values, name: str, chance: random.Random, *, whole: bool) -> float:
     """A number of the state, or near one: of the field of this name where there is one."""
-    near = [v for v in values.by_field.get(name, []) if _is_number(v)]
-    pool = near or [v for field in values.by_field.values() for v in field if _is_number(v)] or [10]
+    near = [v for v in values.by_field.get(name, []) if is_number(v)]
+    pool = near or [v for field in values.by_field.values() for v in field if is_number(v)] or [10]
     number = chance.choice(pool) + chance.choice((-1, 0, 0, 1))
     return int(number) if whole else number
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _compared(skeleton: Skeleton) -> dict[tuple[str, str], list[str]]:

@@ -55,8 +55,8 @@ class Planted:
 class Mutants(list[Planted]):
     """Mutants of one environment, and what came of the other attempts."""
 
-    def __init__(self, planted: Iterable[Planted] = ()) -> None:
-        super().__init__(planted)
+    def __init__(self) -> None:
+        super().__init__()
         self.equivalent: Counter[str] = Counter()
         """Attempts a kind that no call told from the original."""
         self.no_place: Counter[str] = Counter()

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
+from envscaler.record import is_number
 from envscaler.schema import Json
 from envscaler.world.change import Diff, State, diff, records, same, unescaped
 from envscaler.world.mutants.values import Wrong, fresh_key, near, shifted, short
@@ -320,8 +321,7 @@ def _in(was: dict[Path, Json], way: Path, value: Json) -> bool:
 
 def _equal(one: Json, other: Json) -> bool:
     """Whether two values are the same, 25 and 25.0 too."""
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (one, other))
-    return bool(one == other) if numbers else same(one, other)
+    return bool(one == other) if is_number(one) and is_number(other) else same(one, other)
 
 
 def _is_list(value: Json) -> bool:
