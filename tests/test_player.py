@@ -161,6 +161,18 @@ def test_the_last_column_is_what_was_recorded() -> None:
     assert passed(player)[-1] == [True, True, True] and "recorded" not in player.html()
 
 
+def test_what_an_episode_of_somebody_else_changed_is_worked_out() -> None:
+    rollout = played()
+    steps = [step.model_copy(update={"diff": {}}) for step in rollout.trajectory]
+    foreign = rollout.replace(trajectory=steps, final_state={}, outcomes=[], extra={"total_reward": 0.5})
+    scenario = scenario_of(may_change=[])
+    player = EpisodePlayer([foreign.replace(scenario_id=scenario.id)], [scenario], [WORLD])
+    player.go(2)
+    assert "loans/" in player.html() and "es-add" in player.html() and "recorded: 0.5" in player.html()
+    # Nobody declared what the task may touch, so there is no guard for the rest.
+    assert "bystanders" not in player.html() and passed(player)[2] == [True, True]
+
+
 def test_a_conversation_shows_who_said_what() -> None:
     rollout = played()
     talk = [

@@ -7,7 +7,8 @@ what was recorded. No agent acts here, and no reward is changed.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 import pandas as pd
 from ipywidgets import Label
@@ -18,7 +19,7 @@ from envscaler.show.markup import Html, folded, page, prose_block, soft, text_bl
 from envscaler.show.pager import ALL, Pager, dropdown, label_of
 from envscaler.show.view import lights_html, message_html, outcomes_html, rollout_head, step_html
 from envscaler.world.action import read_action
-from envscaler.world.change import State, same
+from envscaler.world.change import Diff, State, diff, same
 from envscaler.world.check import BYSTANDERS, grade_all
 from envscaler.world.retrace import Retraced, retrace
 
@@ -33,6 +34,8 @@ class Lights:
 
     outcomes: list[list[Outcome]]
     """At reset, then after each step; empty where they cannot be had."""
+    diffs: list[Diff] = field(default_factory=list)
+    """What each step changed, as recorded, or else between the rebuilt states."""
     remark: str = ""
     """What there is to know about them."""
 
@@ -111,15 +114,19 @@ class EpisodePlayer(Pager):
             (
                 rollout_head(rollout),
                 titled("Checks", shown),
-                titled(f"Step {step} of {rollout.steps}" if step else "Start", self._step(rollout, step)),
+                titled(
+                    f"Step {step} of {rollout.steps}" if step else "Start",
+                    self._step(rollout, step, lights.diffs),
+                ),
                 titled("Outcomes", outcomes_html(rollout.outcomes)) if last else "",
                 self._error(rollout) if last else "",
             )
         )
 
-    def _step(self, rollout: Rollout, step: int) -> str:
+    def _step(self, rollout: Rollout, step: int, diffs: list[Diff]) -> str:
         if step:
-            return step_html(rollout.trajectory[step - 1])
+            made = rollout.trajectory[step - 1]
+            return step_html(made.model_copy(update={"diff": diffs[step - 1]}) if diffs else made)
         opening = []
         for message in rollout.messages:
             if message.get("role") not in ("system", "user"):
@@ -136,7 +143,9 @@ class EpisodePlayer(Pager):
     def _repr_html_(self) -> Html:
         rollout = self.rollout
         steps = range(rollout.steps + 1) if rollout else ()
-        whole = "".join(folded(_heading(rollout, n), self._step(rollout, n)) for n in steps if rollout)
+        diffs = [] if rollout is None else self.lights_of(self.episode.value).diffs
+        parts = (folded(_heading(rollout, n), self._step(rollout, n, diffs)) for n in steps if rollout)
+        whole = "".join(parts)
         return Html(super()._repr_html_() + (page(titled("All steps", whole)) if whole else ""))
 
     # Lights
@@ -144,13 +153,16 @@ class EpisodePlayer(Pager):
     def _graded(self, rollout: Rollout) -> Lights:
         scenario = self._scenarios.get(rollout.scenario_id)
         if scenario is None:
-            return Lights([], "The scenario of this episode was not given, so its checks are not known.")
+            return Lights(
+                [], remark="The scenario of this episode was not given, so its checks are not known."
+            )
         try:
             trace = retrace(rollout, scenario, self._skeletons.get(scenario.skeleton_id))
             outcomes = _grade(trace.states, scenario)
         except EnvscalerError as error:
-            return Lights([], f"The checks could not be asked: {error}")
-        return Lights(*_with_recorded(outcomes, rollout, trace))
+            return Lights([], remark=f"The checks could not be asked: {error}")
+        outcomes, remark = _with_recorded(outcomes, rollout, trace)
+        return Lights(outcomes, _diffs(rollout, trace), remark)
 
     # Choices
 
@@ -227,7 +239,16 @@ def _grade(states: list[State], scenario: Scenario) -> list[list[Outcome]]:
             distinct.append(state)
         where.append(len(distinct) - 1)
     graded = grade_all(scenario.checks, states[0], distinct, scenario.may_change)
+    if not scenario.may_change:
+        # Nobody has said what this task may touch, so the guard for the rest has nothing to say.
+        graded = [[o for o in outcomes if o.item != BYSTANDERS] for outcomes in graded]
     return [graded[place] for place in where]
+
+
+def _diffs(rollout: Rollout, trace: Retraced) -> list[Diff]:
+    """What each step changed; an episode of somebody else has not recorded it."""
+    steps = zip(rollout.trajectory, pairwise(trace.states), strict=True)
+    return [step.diff or diff(before, after) for step, (before, after) in steps]
 
 
 def _with_recorded(

@@ -371,9 +371,12 @@ def rollout_head(rollout: Rollout) -> str:
     look = "doubtful" if rollout.reward is None else "good" if rollout.solved else "bad"
     mode = "conversation" if rollout.conversation else "no conversation"
     cause = f" ({escape(rollout.cause)})" if rollout.cause else ""
+    # An episode of somebody else has a number only, no outcomes that it would follow from.
+    told = rollout.extra.get("total_reward") if rollout.reward is None else None
+    recorded = soft(f"recorded: {told:g}") if isinstance(told, int | float) else ""
     return (
         f"<div><b>{escape(rollout.agent)}</b> · {mode} · {rollout.steps} steps · "
-        f"{escape(rollout.ending)}{cause} {chip(reward, look)}</div>"
+        f"{escape(rollout.ending)}{cause} {chip(reward, look)} {recorded}</div>"
     )
 
 
