@@ -89,12 +89,11 @@ def draw_findings(certified: Certified, ax: "Axes | None" = None) -> "Figure":
     axes.set_yticks(places, names)
     axes.set(xlabel="environments or scenarios in which it was found", ylim=(-0.7, len(table) - 0.3))
     axes.margins(x=0.18)
-    for severity, colour in SEVERITIES.items():
-        if severity in set(table["severity"]):
-            axes.barh([], [], color=colour, label=severity)
-    axes.legend(loc="lower right")
-    errors = int((table["severity"] == "error").sum())
-    say(axes, f"{errors} kinds of error, {len(table) - errors} kinds that are worth knowing", "")
+    present = [severity for severity in SEVERITIES if severity in set(table["severity"])]
+    axes.legend([axes.barh(0, 0, color=SEVERITIES[s]) for s in present], present, loc="lower right")
+    counts = table["severity"].value_counts()
+    kinds = [f"{counts[severity]} of {severity}" for severity in present]
+    say(axes, f"Findings are of {len(table)} kinds: {', '.join(kinds)}")
     return figure
 
 
