@@ -90,7 +90,7 @@ def test_a_world_without_a_place_for_a_kind_is_told_so() -> None:
 
 
 def test_an_unknown_kind_and_a_taken_name_are_refused() -> None:
-    with pytest.raises(ParameterError, match="out of .*missing validation"):
+    with pytest.raises(ParameterError, match=r"out of .*missing validation"):
         plant(LIBRARY, "typo", random.Random(0))
     with pytest.raises(ParameterError, match="taken"):
         kind("off by one", "judge", "Why.", proof=any_difference)(lambda method: iter(()))
