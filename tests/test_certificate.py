@@ -267,6 +267,32 @@ def test_a_witness_that_hangs_the_world_is_said_so() -> None:
     assert line.status == "failed" and "3 times" in line.detail
 
 
+def test_what_could_not_be_tried_for_calls_hang_is_unproved() -> None:
+    body = "while key not in self.books: pass"
+    source = (
+        "class Shelf:\n    def __init__(self):\n        self.books, self.seen = {}, {}\n"
+        f"    def put(self, key: str, n: int):\n        {body}\n        self.books[key]['n'] = n\n"
+        "        return {'success': True}\n"
+        f"    def look(self, key: str):\n        {body}\n        self.seen[key] = 1\n"
+        "        return {'success': True}\n"
+    )
+    world = skeleton(source, "Shelf")
+    look, put = Call(tool="look", arguments={"key": "b"}), Call(tool="put", arguments={"key": "a", "n": 7})
+    made = Scenario(
+        skeleton_id=world.id,
+        initial_state={"books": {"a": {"n": 1}, "b": {"n": 2}}, "seen": {}},
+        task="Set a to 7.",
+        checks=[goal("final_state['books'].get('a', {}).get('n') == 7")],
+        may_change=["books/a", "seen/+"],
+        witness=[look, put],
+    )
+    found = lines(made, world, timeout=0.3)
+    # `look` is needless, but wrong keys hang the world before that is seen.
+    assert found["leave one out"].status == "unproved" and "hung" in found["leave one out"].detail
+    assert found["solved otherwise: done and undone"].status == "unproved"
+    assert found["solved otherwise: later clock"].status == "proved"
+
+
 def test_rules_are_watched_along_the_witness() -> None:
     good = skeleton(
         rules=[

@@ -65,7 +65,7 @@ class _Trials:
         self._seed, self._options = seed, options
         self._initial = environment.view
         self._graded: dict[str, list[Outcome]] = {}
-        self._dropped: dict[str, str] = {}
+        self._dropped: dict[str, str] = {}  # by call left out: the end without it; none where one is refused
 
     def certificate(self) -> Certificate:
         """All of them."""
@@ -140,7 +140,8 @@ class _Trials:
         other, later = self._elsewhere(alike, first.final)
         ways = [*self._ways(branches, alike), *later[0]]
         tried = self._tried({f"{w.family}: {w.what}": (w.family, w.what, w.final, True) for w in ways})
-        lines = [line, proofs.repeats(first, again), other, *proofs.solved_otherwise(tried, later[1])]
+        others = proofs.solved_otherwise(tried, later[1], given_up=branches.given_up)
+        lines = [line, proofs.repeats(first, again), other, *others]
         mutants = self._mutants(branches, alike)
         lines += [
             self._left_out(branches),
@@ -212,8 +213,8 @@ class _Trials:
             if mark not in seen:
                 seen[mark] = name
                 states[name] = (mutant.kind, mutant.what, branch.final, True)
-            if mutant.kind == "call dropped" and branch.refused is None:
-                self._dropped[mutant.what] = seen[mark]
+            if mutant.kind == "call dropped":
+                self._dropped[mutant.what] = seen[mark] if branch.refused is None else ""
         given = _given(branches)
         for made in self._state_mutants(branches, alike, self._seed):
             if made.kind not in _MAY_BE_ALIKE or alike.mark(made.state) not in seen:
@@ -241,12 +242,9 @@ class _Trials:
     def _left_out(self, branches: Branches) -> Proof:
         """Each change of the witness must matter: without it the reward falls, or a later call is refused."""
         writes = [named(branches.witness, n) for n, changed in enumerate(branches.played.diffs) if changed]
-        paid = [
-            call
-            for call in writes
-            if call in self._dropped and Tried("", "", self._graded[self._dropped[call]]).survives
-        ]
-        return proofs.leave_one_out(writes, paid)
+        ends = {call: self._graded[end] for call, end in self._dropped.items() if end}
+        paid = [call for call in writes if call in ends and Tried("", "", ends[call]).survives]
+        return proofs.leave_one_out(writes, paid, [call for call in writes if call not in self._dropped])
 
     def _rules(self, branches: Branches) -> list[Proof]:
         """The invariants, along the witness."""

@@ -31,6 +31,10 @@ OTHERWISE = tuple(f"solved otherwise: {family}" for family in FAMILIES)
 """Lines about the task solved in other ways."""
 
 
+GIVEN_UP = "Not tried, for calls hung or crashed again and again."
+"""Why a line stays unproved where an environment does not bear to be played in other ways."""
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a play of the whole witness ended, or why there is no end."""
@@ -163,8 +167,16 @@ def repeats(first: Ended, again: Ended) -> Proof:
     return proof(name, equal, "Expected the same replies and final state for the same seed, got others.")
 
 
-def leave_one_out(writes: Sequence[str], needless: Sequence[str]) -> Proof:
-    """Without any one change the reward falls, or a later call is refused."""
+def leave_one_out(writes: Sequence[str], needless: Sequence[str], untried: Sequence[str] = ()) -> Proof:
+    """Without any one change the reward falls, or a later call is refused.
+
+    Args:
+        writes: the changes of the witness.
+        needless: those without which the reward is 1.
+        untried: those that were not left out, for calls hung or crashed again and again.
+    """
+    if untried and not needless:
+        return unproved(["leave one out"], f"{GIVEN_UP} Not left out: {', '.join(untried)}.")[0]
     if not writes:
         return Proof(name="leave one out", status="failed", figure=0.0, detail="The witness changes nothing.")
     share = (len(writes) - len(needless)) / len(writes)
@@ -179,20 +191,26 @@ def holds_along(broken: Sequence[str]) -> Proof:
 # Solved otherwise
 
 
-def solved_otherwise(tried: Sequence[Tried], none: Mapping[str, str]) -> list[Proof]:
+def solved_otherwise(
+    tried: Sequence[Tried], none: Mapping[str, str], *, given_up: bool = False
+) -> list[Proof]:
     """A line a family: each other way that was shown right must be paid 1.
 
     Args:
         tried: what was graded.
         none: for a family with nothing to try, why.
+        given_up: whether ways were left untried, for calls hung or crashed again and again.
     """
     return [
-        _family(family, [t for t in tried if t.kind == family], none.get(family, "")) for family in FAMILIES
+        _family(family, [t for t in tried if t.kind == family], none.get(family, ""), given_up)
+        for family in FAMILIES
     ]
 
 
-def _family(family: str, tried: Sequence[Tried], why: str) -> Proof:
+def _family(family: str, tried: Sequence[Tried], why: str, given_up: bool) -> Proof:
     name = f"solved otherwise: {family}"
+    if not tried and given_up and not why:
+        return unproved([name], GIVEN_UP)[0]
     if not tried:
         return Proof(name=name, status="proved", detail=f"Nothing to try{f': {why}' if why else ''}.")
     unpaid = [t for t in tried if not t.survives]
@@ -255,9 +273,8 @@ def _beside(tried: Sequence[Tried], place: int, goals: Sequence[int]) -> str:
 
 def guards_broken(tried: Sequence[Tried]) -> Proof:
     """Each guard, `bystanders` too, says no to a mutant."""
-    guards = _places(tried, "guard")
-    idle = [p for p in guards if not any(t.outcomes[p].passed is False for t in tried)]
-    told = "; ".join(f"{tried[0].outcomes[p].item} is broken by no mutant" for p in idle[:SAID])
+    guards, idle = _places(tried, "guard"), idle_guards(tried)
+    told = "; ".join(f"{item} is broken by no mutant" for item in idle[:SAID])
     share = (len(guards) - len(idle)) / len(guards) if guards else 1.0
     return proof("each guard broken", not idle, told, figure=share)
 

@@ -179,6 +179,11 @@ class Branches:
         """The state in which the witness ended."""
         return self.states[-1]
 
+    @property
+    def given_up(self) -> bool:
+        """Whether no more branches are tried, for calls hung or crashed again and again."""
+        return self.lost >= MOST_LOST
+
     def chosen_keys(self) -> set[str]:
         """Keys of added records that the adding call was given, by an argument that is not free."""
         found: set[str] = set()
@@ -206,7 +211,7 @@ class Branches:
             astray: whether the first of them is a wrong one, and nothing is to be played if it goes no other way:
                 if it is refused, which is as if it were left out, or does what the right one does.
         """
-        if self.lost >= MOST_LOST:
+        if self.given_up:
             return None
         try:
             environment, known = self.go_to(place), self.played.replies[:place]
