@@ -124,6 +124,12 @@ class Tool(Part):
     mutates: bool
     """Whether it may change the state: a *write* tool, otherwise a *read* tool."""
 
+    @property
+    def function(self) -> dict[str, Json]:
+        """The tool in OpenAI form."""
+        told = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        return {"type": "function", "function": told}
+
 
 class Skeleton(Record):
     """An executable class: state, rules, tools; no concrete data."""

@@ -407,3 +407,14 @@ def test_a_long_episode_of_many_changes_keeps_mirror_and_worker_together():
 def test_what_is_no_state_is_refused_in_a_sentence(given: object) -> None:
     with pytest.raises(ParameterError, match="dict of tables"):
         Environment(skeleton(), given)  # type: ignore[arg-type]
+
+
+def test_what_an_attempt_shows_stays_as_it_was() -> None:
+    with Environment(skeleton(), STATE) as environment:
+        before = environment.state
+        refused = environment.attempt("lend", {"book_id": "B-1", "who": "?"})[2]
+        tried = environment.attempt("lend", {"book_id": "B-1", "member": 7})[2]
+        told = json.loads(json.dumps(tried))
+        environment.call("lend", {"book_id": "B-1", "member": 7})
+        assert environment.state != before
+        assert refused == before and tried == told != before

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 from envscaler.agent import parse_calls
 from envscaler.error import ParameterError
 from envscaler.release.exact import Row, RowError, Shape
-from envscaler.release.shapes import env_id, function_schemas, listed, name_in, task_id
+from envscaler.release.shapes import env_id, listed, name_in, task_id
 from envscaler.schema import Call, Json, Rollout, Scenario, Skeleton, Step
 
 Form = Literal["result", "training"]
@@ -211,7 +211,7 @@ def _write(rollout: Rollout, scenario: Scenario | None, skeleton: Skeleton | Non
             "task_id": task_id(scenario) if scenario else rollout.scenario_id,
             "task": scenario.task if scenario else opening,
         },
-        "tools": function_schemas(skeleton) if skeleton else [],
+        "tools": [tool.function for tool in skeleton.tools] if skeleton else [],
         "messages": rollout.messages,
         "user_messages": users if rollout.conversation else None,
         "trajectory": entries,

@@ -137,7 +137,7 @@ def _write_environment(skeleton: Skeleton) -> Row:
         "env_class_name": skeleton.class_name,
         "env_class_code": skeleton.source,
         "env_class_def": _head_of(skeleton.source, skeleton.class_name),
-        "tools": function_schemas(skeleton),
+        "tools": [tool.function for tool in skeleton.tools],
     }
 
 
@@ -153,17 +153,6 @@ def _operation(tool: Tool) -> Row:
         "operation_description": tool.description,
         "operation_type": kind,
     }
-
-
-def function_schemas(skeleton: Skeleton) -> list[Row]:
-    """The tools as OpenAI function schemas."""
-    return [
-        {
-            "type": "function",
-            "function": {"name": t.name, "description": t.description, "parameters": t.parameters},
-        }
-        for t in skeleton.tools
-    ]
 
 
 # Scenarios

@@ -186,28 +186,15 @@ class Environment:
                 self._fault("raised", name, error=str(raised), line=raised.line)
                 problem = str(raised)
             except WorkerLost as lost:
-                self._fault(
-                    "timed out" if lost.reason == "time" else "crashed", name, error=str(lost), line=None
-                )
-                problem = str(lost)
-        return _refusal(problem), {}, self._shown(self._live.state)
+                problem = self._lost(name, lost)
+        return _refusal(problem), {}, self.view
 
     # What can be seen
 
     @property
     def tools(self) -> list[dict[str, Any]]:
         """The tools in OpenAI form, fresh copies."""
-        return [
-            {
-                "type": "function",
-                "function": {
-                    "name": t.name,
-                    "description": t.description,
-                    "parameters": copied(t.parameters),
-                },
-            }
-            for t in self._tools.values()
-        ]
+        return [copied(tool.function) for tool in self._tools.values()]
 
     @property
     def state(self) -> State:
@@ -332,7 +319,7 @@ class Environment:
     def _lose(self, name: str, lost: WorkerLost) -> Json:
         """The worker is gone; a new one will be given the state as it was before the call."""
         self._losses += 1
-        self._fault("timed out" if lost.reason == "time" else "crashed", name, error=str(lost), line=None)
+        self._lost(name, lost)
         log.info("%s.%s was lost: %s", self._skeleton.class_name, name, lost)
         if self._losses >= MOST_LOSSES:
             self._ended = True
@@ -342,6 +329,10 @@ class Environment:
             )
         said = f"did not answer within {self._timeout:g} s" if lost.reason == "time" else "crashed"
         return _refusal(f"{name} {said} and was stopped; nothing was changed.")
+
+    def _lost(self, name: str, lost: WorkerLost) -> str:
+        self._fault("timed out" if lost.reason == "time" else "crashed", name, error=str(lost), line=None)
+        return str(lost)
 
     def _fault(self, kind: str, tool: str, **told: Json) -> None:
         self._faults.append({"kind": kind, "tool": tool, **told})
