@@ -88,7 +88,7 @@ def complete_scenarios(
         if not short and not against:
             break
         before = sum(len(mended_tools(one)) for one in done.skeletons)
-        mended = mend_skeletons(done.skeletons, against, model, seed=seed + number)
+        mended = mend_skeletons(done.skeletons, against, model, seed=seed + number, progress=progress)
         _go_on(done, mended, model, n, seed, number, progress)
         tools = {(failure.parent_id, finding.where) for failure in against for finding in failure.findings}
         done.count(n, len(tools), sum(len(mended_tools(one)) for one in done.skeletons) - before)

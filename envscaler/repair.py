@@ -15,6 +15,7 @@ from envscaler.error import EnvironmentLost, PartRefused, ReplyError, SourceErro
 from envscaler.model.reply import Code
 from envscaler.model.request import Model
 from envscaler.model.revise import ask_usable
+from envscaler.parallel import run_all, several
 from envscaler.probing import Bench, Trial
 from envscaler.schema import Failure, Finding, Json, Probe, Skeleton, canonical
 from envscaler.skeletons import prove_it_loads
@@ -163,6 +164,7 @@ def mend_skeletons(
     *,
     tries: int = 2,
     seed: int = 0,
+    progress: bool = True,
 ) -> Records[Skeleton]:
     """Take the tools that failures have findings against to their author; the skeletons, mended where it helps.
 
@@ -176,12 +178,22 @@ def mend_skeletons(
         model: the author.
         tries: how often a tool is asked for until it comes back changed.
         seed: of the environment and the samples.
+        progress: whether to show a bar.
     """
     against: dict[str, dict[str, list[Finding]]] = {}
     for failure in failures:
         for finding in failure.findings:
             against.setdefault(failure.parent_id, {}).setdefault(finding.where, []).append(finding)
-    return Records(_mended(one, against.get(one.id, {}), model, tries, seed) for one in skeletons)
+    worlds = several(skeletons)
+    new: dict[str, Skeleton] = {}
+
+    def mend_one(skeleton: Skeleton) -> Skeleton:
+        new[skeleton.id] = _mended(skeleton, against[skeleton.id], model, tries, seed)
+        return new[skeleton.id]
+
+    spoken_of = [skeleton for skeleton in worlds if skeleton.id in against]
+    made = run_all(mend_one, spoken_of, stage="mending", workers=model.workers, progress=progress)
+    return Records([new.get(skeleton.id, skeleton) for skeleton in worlds], made.failures)
 
 
 def _mended(

@@ -7,6 +7,7 @@ import pytest
 from library import GREEDY, METHODS, STATE, asked, author, fenced
 from test_doubting import DEAF, STRICT
 
+from envscaler.error import ModelError
 from envscaler.repair import mend_skeletons, rewrite_tool, with_methods
 from envscaler.scenarios import build_scenarios
 from envscaler.schema import Failure, Finding, Skeleton
@@ -83,6 +84,17 @@ def test_a_tool_that_the_referee_finds_worse_does_not_stay() -> None:
 
     [kept] = mend_skeletons([skeleton], made.failures, author({"audits/repair": slip}))
     assert kept is skeleton, "a refusal that changes something is an error of its own"
+
+
+def test_an_author_who_cannot_be_reached_leaves_a_failure_and_the_skeleton() -> None:
+    skeleton, made = broken(return_book=DEAF)
+
+    def lost(b: dict[str, str], _: object) -> str:
+        raise ModelError("The server is gone.")
+
+    other = library.skeleton()
+    kept = mend_skeletons([skeleton, other], made.failures, author({"audits/repair": lost}), progress=False)
+    assert kept == [skeleton, other] and "gone" in kept.failures[0].message
 
 
 def test_findings_against_what_is_no_tool_are_passed_over() -> None:
