@@ -194,5 +194,5 @@ def run_all(page: Any, address: str) -> None:
         assert not failed.count(), failed.first.inner_text()
         return bool(prompts) and all(re.fullmatch(r"\[\d+\]:", text.strip()) for text in prompts)
 
-    wait_for(ran)
+    wait_for(ran, 5 * PATIENCE)
     expect(page.locator(IDLE)).to_be_visible()
