@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import worlds
 from IPython.core.formatters import DisplayFormatter
 from traitlets import TraitError
 
@@ -11,7 +12,6 @@ from envscaler.error import EnvscalerError, ParameterError, StoreError
 from envscaler.schema import Audit, Call, Probe, Skeleton, Tool
 from envscaler.show.inspector import AuditInspector
 from envscaler.world.environment import Environment
-import worlds
 
 SOURCE = """class Library:
     def renew(self):
