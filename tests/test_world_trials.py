@@ -58,9 +58,11 @@ class Shop:
         return {"success": True, "data": orders}
 
     def add_item(self, item_id: str, name: str, price: float) -> dict:
-        """Add an item under a new id."""
+        """Add an item under a new id; its name must not be that of another item."""
         if item_id in self.items:
             return {"success": False, "error": "This id is taken."}
+        if any(item["name"] == name for item in self.items.values()):
+            return {"success": False, "error": "This name is taken."}
         if price < 0 or not item_id.strip():
             return {"success": False, "error": "An item needs an id and a price."}
         self.items[item_id] = {"item_id": item_id, "name": name, "price": price, "stock": 0}
@@ -146,6 +148,7 @@ FAULTS = {
     "no-effect": ('item["price"] = price', 'dict(item)["price"] = price', "set_price"),
     "miscounted": ('"count": len(found)', '"count": len(self.items) + 1', "list_items"),
     "duplicate-id": ("if item_id in self.items:", "if False:", "add_item"),
+    "duplicate-value": ('if any(item["name"] == name for item in self.items.values()):', "if False:", "add_item"),
     "refused-writes": (
         'if price < 0:\n            return {"success": False, "error": "A price is not negative."}',
         'item["price"] = price\n        if price < 0:\n            return {"success": False, "error": "Negative."}',
@@ -279,3 +282,18 @@ def test_habits_of_a_state_that_is_left_alone_are_never_broken() -> None:
     changed = {**STATE, "items": {**STATE["items"], "I-1": {**STATE["items"]["I-1"], "stock": 3}}}
     diff = {"items/I-1": {"changed": {"stock": [10, 3]}}}
     assert list(habits.breaches(STATE, STATE, {})) == list(habits.breaches(STATE, changed, diff)) == []
+
+
+def test_a_call_can_be_watched_without_being_made() -> None:
+    quiet = 'try:\n            {}["x"]\n        except KeyError:\n            pass\n        customer["name"] = name'
+    with Environment(shop('customer["name"] = name', quiet), STATE) as environment:
+        environment.reset()
+        before = environment.state
+        arguments = {"customer_id": "C-1", "name": "Eve"}
+        reply, changed, after, lines, errors = environment._live.watch("rename_customer", arguments)
+        assert reply["success"] and changed == {"customers/C-1": {"changed": {"name": ["Ada", "Eve"]}}}
+        assert after["customers"]["C-1"]["name"] == "Eve" and environment.state == before
+        [[kind, line]] = errors
+        assert kind == "KeyError" and line in lines
+        refused = environment._live.watch("rename_customer", {"customer_id": "C-9", "name": "Eve"})
+        assert len(refused[3]) < len(lines) and refused[4] == []

@@ -124,7 +124,7 @@ class _Trial:
             self._found += self._look_into(inside, environment, explorer.seen)
             self._found += inside.compared_ids(Values(start), Values(environment.state))
             again = Again(self._skeleton, self._state, self._seed, self._options)
-            self._found += again.on_fresh(environment, explorer.seen)
+            self._found += again.on_fresh(environment, explorer.seen, [call for call, _ in explorer.made])
         self._found += again.by_chance([s for s in explorer.seen if s.before == start])
         self._found += again.repeat(_mixed(explorer))
         return self._found

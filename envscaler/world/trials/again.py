@@ -95,9 +95,14 @@ class Again:
                 told = {**one.told, "other reply": reply, "other diff": changed}
                 yield finding("by-chance", "error", one.call.tool, message, **told)
 
-    def on_fresh(self, played: Environment, seen: Sequence[Seen]) -> Iterator[Finding]:
-        """Calls tried on an object that has come a long way, and on a fresh one in the same state."""
-        chosen = _few_each(reversed(seen), lambda s: not s.raised and not s.lost)
+    def on_fresh(self, played: Environment, seen: Sequence[Seen], made: Sequence[Call]) -> Iterator[Finding]:
+        """Calls tried on an object that has come a long way, and on a fresh one in the same state.
+
+        Those that were made are among them, for it may remember what it was asked.
+        """
+        few = _few_each(reversed(seen), lambda s: not s.raised and not s.lost)
+        different = {str(call): call for call in [*made, *(one.call for one in few)]}
+        chosen = list(different.values())
         state = played.state
         try:
             with Environment(self._skeleton, state, seed=self._seed, **self._options) as fresh:
@@ -109,9 +114,8 @@ class Again:
         except (SourceError, EnvironmentLost):
             return
 
-    def _compare(self, played: Environment, fresh: Environment, chosen: Sequence[Seen]) -> Iterator[Finding]:
-        for one in chosen:
-            call = one.call
+    def _compare(self, played: Environment, fresh: Environment, chosen: Sequence[Call]) -> Iterator[Finding]:
+        for call in chosen:
             first, second = (e.attempt(call.tool, call.arguments) for e in (played, fresh))
             if not same(first[0], second[0]) or not same(first[1], second[1]):
                 message = f"{call.tool} answers otherwise on a fresh object in the same state: it hangs on the past."

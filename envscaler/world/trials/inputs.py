@@ -15,7 +15,7 @@ from envscaler.schema import Finding, Json, Skeleton
 from envscaler.world.change import State, records, same, unescaped
 from envscaler.world.exploring import Seen
 from envscaler.world.reading import read_code
-from envscaler.world.shape import Shape
+from envscaler.world.shape import Column, Shape
 from envscaler.world.source import parse_class
 from envscaler.world.trials.finding import finding
 from envscaler.world.trying import Values, is_id, means
@@ -42,6 +42,12 @@ class _Way:
     elsewhere: list[set[str]] = field(default_factory=list)
 
 
+_SAYS_UNIQUE = re.compile(
+    r"unique|already (exist|in use|taken|used|registered)|duplicate|that of another|belongs? to another|no two",
+    re.I,
+)
+
+
 class Inputs:
     """Collects calls; says at the end what they show."""
 
@@ -49,12 +55,18 @@ class Inputs:
         self._tools = {tool.name: tool for tool in skeleton.tools}
         self._docs = {n: m.doc for n, m in parse_class(skeleton.source, skeleton.class_name).methods.items()}
         self._values, self._code = Values(state), read_code(skeleton)
-        self._own = {(table, str(way[0])) for table, way in Shape(state).own_ids.items() if len(way) == 1}
+        shape = Shape(state)
+        self._own = {(table, str(way[0])) for table, way in shape.own_ids.items() if len(way) == 1}
         self._ways: dict[tuple[str, str, str, str], _Way] = defaultdict(_Way)
         self._creates: dict[tuple[str, str, str], Seen] = {}
         self._overwrites: dict[tuple[str, str, str], Seen] = {}
         self._unknown: dict[tuple[str, str], list[Seen]] = defaultdict(list)
         self._known: set[tuple[str, str]] = set()
+        self._doubled: dict[tuple[str, str, str, str], Seen] = {}
+        self._distinct: dict[str, set[str]] = defaultdict(set)
+        for column in shape.columns:
+            if self._is_distinct(shape, column):
+                self._distinct[column[0]].add(str(column[1][0]))
 
     def note(self, seen: Seen) -> None:
         """Take note of one call."""
@@ -66,6 +78,12 @@ class Inputs:
     def at_the_end(self) -> Iterator[Finding]:
         """What all calls together show."""
         yield from self._lost_ways()
+        for (tool, argument, table, name), seen in self._doubled.items():
+            value = seen.call.arguments[argument]
+            message = (
+                f"{tool} takes the {argument} {value!r}, which is the {name} of another of {table} already."
+            )
+            yield finding("duplicate-value", "warning", tool, message, **seen.told)
         for (tool, argument, table), seen in self._overwrites.items():
             if (tool, argument, table) in self._creates and not _REPLACES.search(tool):
                 sure = not _MAY_REPLACE.search(self._docs.get(tool, ""))
@@ -76,11 +94,37 @@ class Inputs:
 
     # Ids
 
+    def _is_distinct(self, shape: Shape, column: Column) -> bool:
+        """Whether no two records share a value of a text column that is not their own id."""
+        values, count = shape.columns[column], shape.counts[column]
+        plain = len(column[1]) == 1 and (column[0], str(column[1][0])) not in self._own
+        return (
+            plain and count == len(values) >= 3 and all(isinstance(value, str) and value for value in values)
+        )
+
+    def _note_doubles(self, seen: Seen, table: str, key: str, row: dict[str, Any]) -> None:
+        """A value that is another record's already, where the tool's description says that this must not be."""
+        doc = self._docs.get(seen.call.tool, "").splitlines()
+        for argument, value in seen.call.arguments.items():
+            for name in self._distinct.get(table, ()):
+                if row.get(name) != value or not (name == argument or means(argument, name)):
+                    continue
+                words = rf"\b({re.escape(name)}|{re.escape(argument)}|{re.escape(name.replace('_', ' '))})\b"
+                says = any(_SAYS_UNIQUE.search(line) and re.search(words, line, re.I) for line in doc)
+                rows = records(seen.before.get(table)) or {}
+                if says and any(
+                    isinstance(r, dict) and r.get(name) == value for k, r in rows.items() if k != key
+                ):
+                    self._doubled.setdefault((seen.call.tool, argument, table, name), seen)
+
     def _note_keys(self, seen: Seen) -> None:
         """Which argument names the record a tool makes, and whether a record that was there was written over."""
         for where, change in seen.diff.items():
             name, slash, key = where.partition("/")
             table, key = unescaped(name), unescaped(key)
+            row = (records(seen.after.get(table)) or {}).get(key)
+            if slash and isinstance(row, dict):
+                self._note_doubles(seen, table, key, row)
             for argument, value in seen.call.arguments.items() if slash else ():
                 if value != key:
                     continue

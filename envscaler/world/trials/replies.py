@@ -93,11 +93,13 @@ class Replies:
         """Writes that were done, as they say, and never changed anything."""
         for name, idle in self._idle.items():
             different = {str(seen.call.arguments) for seen in idle}
-            if name not in self._effective and len(different) >= _FEW:
-                message = (
-                    f"{name} is a write, reported success {len(idle)} times, and never changed anything."
-                )
-                yield finding("no-effect", "warning", name, message, **idle[0].told)
+            if name in self._effective or len(different) < _FEW:
+                continue
+            # Making right what is right, and taking out of a list what is not in it, rightly changes nothing.
+            listed = all(any(isinstance(v, list) for v in seen.call.arguments.values()) for seen in idle)
+            severity: Severity = "note" if listed or _MAY_BE_IDLE.search(name) else "warning"
+            message = f"{name} is a write, reported success {len(idle)} times, and never changed anything."
+            yield finding("no-effect", severity, name, message, **idle[0].told)
 
 
 def _dicts(value: Json, depth: int = 0) -> Iterator[dict[str, Any]]:
