@@ -9,8 +9,9 @@ import pytest
 from envscaler.error import NothingFits
 from envscaler.model.builtin import ANSWERS, NEEDS, BuiltinModel
 from envscaler.model.builtin.build import world_of
-from envscaler.model.builtin.domain import domains, recognise
+from envscaler.model.builtin.domain import domains
 from envscaler.model.builtin.lint import _lines
+from envscaler.model.builtin.recall import world_in
 from envscaler.model.prompt import blocks, load, render, steps
 from envscaler.model.request import Request
 
@@ -177,9 +178,9 @@ def test_domains_are_recognised_by_ordinary_words() -> None:
         "The VPN on my laptop fails, please open a ticket with the help desk": "it_service_desk",
     }
     for request, name in heard.items():
-        found = recognise(request)
-        assert found is not None and found.name == name, request
-    assert recognise("What is the capital of France?") is None
+        assert world_in(request).domain.name == name, request
+    with pytest.raises(NothingFits, match="knows no world like"):
+        world_in("What is the capital of France?")
 
 
 def test_no_two_domains_are_one_under_two_names() -> None:

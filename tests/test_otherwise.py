@@ -177,3 +177,22 @@ def test_a_later_clock_finds_a_check_that_asks_for_the_day() -> None:
     assert lines["witness with another seed"].status == "proved"
     later = {p.name: p for p in certify(worlds.skeleton(), worlds.scenario()).proofs}
     assert later["solved otherwise: later clock"].figure == 1.0
+
+
+def test_a_tool_that_hangs_is_not_tried_again_and_again_for_taking_a_change_back() -> None:
+    source = (
+        "class Pots:\n    def __init__(self):\n        self.pots = {}\n"
+        "    def fill(self, pot: str, n: int):\n        self.pots[pot]['n'] += n\n        return {'success': True}\n"
+        "    def drain(self, pot: str, n: int):\n        while True: self.pots\n"
+        "    def empty(self, pot: str, n: int):\n        while True: self.pots\n"
+    )
+    world = worlds.skeleton(source, "Pots")
+    world = world.replace(tools=[tool.model_copy(update={"mutates": True}) for tool in world.tools])
+    state, call = {"pots": {"a": {"n": 1}}}, Call(tool="fill", arguments={"pot": "a", "n": 2})
+    with Environment(world, state, timeout=0.2) as environment:
+        branches = Branches(environment, [call, call])
+        tried = []
+        attempt = environment.attempt
+        environment.attempt = lambda *given: tried.append(given[0]) or attempt(*given)
+        assert not list(Ways(world, branches, Alike(state, branches.final)).undone())
+    assert tried == ["fill", "drain"] * 2  # and not `empty` as well

@@ -141,9 +141,9 @@ def _sentence(error: ValidationError, answer: type[BaseModel]) -> str:
     return f"Expected a JSON object with {', '.join(answer.model_fields)}; {'; '.join(faults)}."
 
 
-def _brief(value: Any, limit: int = 120) -> str:
+def _brief(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= limit else f"{text[:limit]}…"
+    return text if len(text) <= 120 else f"{text[:120]}…"
 
 
 def _longest_object(text: str) -> dict[str, Any]:

@@ -172,12 +172,12 @@ class Server:
         names = wire.model_names(content)
         return f"The server has: {', '.join(names)}." if names else "Which models it has it does not tell."
 
-    def _safe(self, text: str, limit: int = 500) -> str:
+    def _safe(self, text: str) -> str:
         """A server's words without anything secret in them."""
         for secret in filter(None, (self._key, urlsplit(self._url).password)):
             text = text.replace(secret, "…")
         text = re.sub(r"\bsk-[\w*-]{4,}", "…", " ".join(text.split()))
-        return text if len(text) <= limit else f"{text[:limit]}…"
+        return text if len(text) <= 500 else f"{text[:500]}…"
 
 
 def _check_url(url: str) -> None:

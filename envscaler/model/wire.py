@@ -158,10 +158,10 @@ def vectors_of(content: bytes, n: int, where: str) -> tuple[np.ndarray, Usage]:
     return rows, _usage(answer.get("usage"))
 
 
-def model_names(content: bytes, limit: int = 20) -> list[str]:
-    """The names in a server's list of models; none when it is no such list."""
+def model_names(content: bytes) -> list[str]:
+    """The first names in a server's list of models; none when it is no such list."""
     try:
-        return sorted(str(model["id"]) for model in json.loads(content)["data"])[:limit]
+        return sorted(str(model["id"]) for model in json.loads(content)["data"])[:20]
     except (ValueError, KeyError, TypeError, RecursionError):
         return []
 

@@ -224,6 +224,11 @@ class Environment:
         """What went wrong in the environment, not in the agent, during the last step or call."""
         return copied(self._faults)
 
+    @property
+    def hung(self) -> bool:
+        """Whether something hung or crashed, and not merely raised, during the last step or call."""
+        return any(fault["kind"] != "raised" for fault in self._faults)
+
     def _shown(self, named: dict[str, Json]) -> dict[str, Json]:
         """A state or a diff without private attributes."""
         return {k: v for k, v in named.items() if k[:1] != "_" or k.partition("/")[0] in self._given}

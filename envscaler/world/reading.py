@@ -71,7 +71,9 @@ def _literals(tree: ast.Module) -> dict[str, list[Json]]:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     name = getattr(target, "id", getattr(target, "attr", ""))
                     found[name] += _constants(
-                        ast.Tuple(elts=list(inner.keys)) if isinstance(inner, ast.Dict) else inner
+                        ast.Tuple(elts=list(filter(None, inner.keys)))
+                        if isinstance(inner, ast.Dict)
+                        else inner
                     )
     return found
 

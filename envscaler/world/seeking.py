@@ -235,7 +235,7 @@ class Seeker:
                 continue
             self.left -= 1
             reply, diff, state = self._environment.attempt(call.tool, call.arguments)
-            if any(fault["kind"] != "raised" for fault in self._environment.faults):
+            if self._environment.hung:
                 self._hung.add(call.tool)
             if diff and succeeded(reply):
                 found.setdefault(canonical(diff), _Child([call], state, _tables(diff), _records(diff)))

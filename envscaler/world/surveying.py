@@ -55,20 +55,19 @@ class Survey:
         ]
 
 
-def survey(skeleton: Skeleton, state: State, *, seed: int = 0, calls: int = CALLS) -> Survey:
+def survey(skeleton: Skeleton, state: State, *, seed: int = 0) -> Survey:
     """Make calls in one environment; nothing where the class cannot be loaded, which the referee says.
 
     Args:
         skeleton: the class and its tools.
         state: the state to play in.
         seed: of the calls.
-        calls: how many of each tool, on average.
     """
     try:
         with Environment(skeleton, state, seed=seed) as environment:
             environment.reset()
             begun = environment.snapshot()
-            explorer = Explorer(skeleton, environment, seed, calls * len(skeleton.tools))
+            explorer = Explorer(skeleton, environment, seed, CALLS * len(skeleton.tools))
             explorer.explore()
             tried = Counter(seen.call.tool for seen in explorer.seen)
             done: dict[str, list[Call]] = defaultdict(list)
@@ -100,7 +99,7 @@ def _insist(skeleton: Skeleton, environment: Environment, name: str, done: dict[
             environment.call(call.tool, call.arguments)  # others may need what it made
             break
         refused += 1
-        if any(fault["kind"] != "raised" for fault in environment.faults):
+        if environment.hung:
             break  # one that hangs would take two seconds each time
     return refused
 

@@ -115,7 +115,7 @@ def play(environment: Environment, witness: Sequence[Call], known: Sequence[Json
         diffs.append(changed)
         if not succeeded(reply):
             refused = place if refused is None else refused
-            lost += any(fault["kind"] != "raised" for fault in environment.faults)
+            lost += environment.hung
     return Played(replies, calls, diffs, refused, lost)
 
 

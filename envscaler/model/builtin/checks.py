@@ -5,7 +5,6 @@ and is False on a state where nothing was done. This module knows no domain and 
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from envscaler.model.builtin.pattern import Added, Changed, Outcome, State
 
@@ -55,7 +54,7 @@ def check_func(final_state) -> bool:
 
 def check_source(outcome: Outcome, count: int = 1) -> str:
     """Source of the check function of one demand; `count` rows are new where several goals want the same."""
-    fields = _literal(dict(outcome.fields))
+    fields = repr(dict(outcome.fields))
     if isinstance(outcome, Changed):
         return _CHANGED.format(same=_SAME, table=outcome.table, key=outcome.key, fields=fields)
     return _ADDED.format(same=_SAME, table=outcome.table, fields=fields, count=count)
@@ -96,7 +95,3 @@ def brought_about(outcomes: Sequence[Outcome], state: State) -> State:
         sample = next(iter(rows.values()), {}) if new else rows[key]
         after[outcome.table] = {**rows, key: {**sample, **outcome.fields}}
     return after
-
-
-def _literal(value: Any) -> str:
-    return repr(value)

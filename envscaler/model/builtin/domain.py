@@ -8,7 +8,7 @@ composed of with which vocabulary, attributes, numbers and data. Adding one is a
     about: What the module docstring says first, one or two sentences.
     titles: ["{Hotel|Guesthouse} {reservations|front desk}", …]     # {a|b} is a choice; 4 wordings or more
     summary: [[sentence, sentence, sentence], [...], [...]]          # one sentence of each slot is drawn
-    words: {hotel: 3, check in: 2, room: 1}                          # how it is recognised; see `recognise`
+    words: {hotel: 3, check in: 2, room: 1}                          # how it is recognised; see `ranking`
     usefulness: 9
     modelability: 9
     parts:                                                           # each: a pattern and its settings
@@ -129,22 +129,15 @@ def read_domain(path: Path) -> Domain:
     return domain
 
 
-def recognise(text: str) -> Domain | None:
-    """The domain a text is about, or None when none reaches `ENOUGH` or two are equally near."""
-    best = _rank(text)
-    if not best or best[0].score < ENOUGH:
-        return None
-    if len(best) > 1 and best[1].nearness == best[0].nearness:
-        return None
-    return best[0].domain
-
-
 def ranking(text: str) -> list[tuple[float, Domain]]:
     """Every domain with its score for the text, the nearest first.
 
     Of equal scores, the one that more words speak for comes first, then the order of names decides.
     """
-    return [(near.score, near.domain) for near in _rank(text)]
+    terms = _terms(text)
+    nears = [_near(domain, terms) for domain in domains().values()]
+    nears.sort(key=lambda near: (-near.score, -near.words, near.domain.name))
+    return [(near.score, near.domain) for near in nears]
 
 
 class _Near(NamedTuple):
@@ -152,16 +145,6 @@ class _Near(NamedTuple):
     words: int
     """How many words speak for the domain."""
     domain: Domain
-
-    @property
-    def nearness(self) -> tuple[float, int]:
-        return self.score, self.words
-
-
-def _rank(text: str) -> list[_Near]:
-    terms = _terms(text)
-    nears = [_near(domain, terms) for domain in domains().values()]
-    return sorted(nears, key=lambda near: (-near.score, -near.words, near.domain.name))
 
 
 def _near(domain: Domain, terms: frozenset[str]) -> _Near:
