@@ -44,7 +44,9 @@ def yields(count: int, n: int) -> None:
     began = time.perf_counter()
     made = es.build_scenarios(faulty, model, n=n, progress=False)
     for row in es.yield_table(made).to_dict("records"):
-        tell(f"scenarios with {row['revisions']} revisions", row["scenarios"], "scenarios")
+        refused = row["revisions"] == "refused"
+        name = "scenarios refused" if refused else f"scenarios with {row['revisions']} revisions"
+        tell(name, row["scenarios"], "scenarios")
     done = es.complete_scenarios(faulty, made, model, n=n, progress=False)
     for row in done.frame().to_dict("records"):
         tell(f"yield after round {row['round']}", row["yield"], "share")
