@@ -242,3 +242,19 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     done = command(str(folder), "--out", str(out), home=tmp_path)
     assert done.returncode == 0 and json.loads(done.stdout.splitlines()[-1])["scenarios"] == 40
     assert set(before) <= set(out.read_bytes().splitlines()), "what was done stayed as it was"
+
+
+@pytest.mark.release
+def test_the_figures_of_the_published_sample(release: Path) -> None:
+    worlds = published_data.read_environments(release)
+    posed = published_data.read_scenarios(release / "rl_scenarios.json", worlds)
+    played = {one.skeleton_id for one in posed}
+    chosen = [world for world in worlds if world.id in played]
+    totals = certify_all(chosen, posed, options=QUICK, progress=False).totals
+    assert (totals["environments"], totals["scenarios"], totals["checks"]) == (13, 35, 598)
+    assert (totals["paid_for_nothing"], totals["vacuous_checks"], totals["paid_after_wipe"]) == (22, 48, 24)
+    assert round(totals["most_paid_for_nothing"], 2) == 0.46 and totals["solved_by_doing_nothing"] == 0
+    assert (totals["checks_that_cannot_hold"], totals["scenarios_that_cannot_be_solved"]) == (10, 5)
+    assert totals["scenarios_with_contradictions"] == 2 and totals["broken_checks"] == 0
+    assert totals["parameters_described"] == 0 < totals["tools_refused"] < totals["tools"]
+    assert 0 < totals["replies_aliased"] < totals["replies"]
