@@ -17,11 +17,11 @@ from typing import Literal
 from envscaler.agent import Agent
 from envscaler.episode import roll_out
 from envscaler.error import ParameterError
-from envscaler.record import read_loosely
 from envscaler.schema import Call, Certificate, Rollout, Scenario, Skeleton
 from envscaler.world.certificate import certify
-from envscaler.world.change import State, path
+from envscaler.world.change import State, diff, unescaped
 from envscaler.world.referring import with_references
+from envscaler.world.retrace import calls_in
 from envscaler.world.seeking import Seeker
 
 BUDGET = 20_000
@@ -95,13 +95,7 @@ def search_witness(
 
 def calls_of(rollout: Rollout) -> list[Call]:
     """The tool calls of an episode, in order."""
-    found = []
-    for step in rollout.trajectory:
-        for call in step.action.get("tool_calls") or []:
-            arguments = read_loosely(call["function"].get("arguments"))
-            if isinstance(arguments, dict):
-                found.append(Call(tool=str(call["function"].get("name")), arguments=arguments))
-    return found
+    return [call for step in rollout.trajectory for call, _ in calls_in(step)]
 
 
 def with_witness(scenario: Scenario, search: Search) -> Scenario:
@@ -137,14 +131,10 @@ def _told(
 
 def touched_by(initial: State, final: State) -> list[str]:
     """What a solution touches, as `may_change` names it: records, rows added, and whole attributes."""
-    found: list[str] = []
-    for name in sorted({*initial, *final}):
-        before, after = initial.get(name), final.get(name)
-        if before == after:
-            continue
-        if not isinstance(before, dict) or not isinstance(after, dict):
-            found.append(path(name, "").removesuffix("/"))
-            continue
-        found += [path(name, key) for key in before if key not in after or before[key] != after[key]]
-        found += [path(name, "") + "+"] if after.keys() - before.keys() else []
-    return found
+    found = set()
+    for where, change in diff(initial, final).items():
+        name, slash, _ = where.partition("/")
+        # Places in a list say little: another row may stand there next time.
+        whole = not slash or not isinstance(initial.get(unescaped(name)), dict)
+        found.add(name if whole else f"{name}/+" if "added" in change else where)
+    return sorted(found)

@@ -106,6 +106,12 @@ def test_recorded_calls_and_rollouts_are_witnesses_when_they_solve() -> None:
     rollout = roll_out(world, scenario(world), WitnessAgent())
     assert rollout.reward == 1.0
     assert [call.tool for call in calls_of(rollout)] == ["get_member", "lend"]
+    broken = rollout.trajectory[0].model_copy(
+        update={"action": {"role": "assistant", "tool_calls": [{"id": 1}, 7]}}
+    )
+    assert calls_of(rollout.model_copy(update={"trajectory": [broken, *rollout.trajectory]})) == calls_of(
+        rollout
+    )
     assert search_witness(world, made, budget=1, recorded=[rollout]).found_by == "recorded"
     useless = [Call(tool="get_book", arguments={"book_id": "B-1"})]
     assert not search_witness(world, made, budget=1, recorded=[useless]).solved
@@ -164,6 +170,11 @@ def test_what_a_solution_touches() -> None:
     assert touched_by(initial, final) == ["books/B-1", "books/B-2", "loans/+", "n"]
     assert touched_by({"a~b": {"c/d": 1}}, {"a~b": {}}) == ["a~0b/c~1d"]
     assert touched_by(initial, initial) == []
+    # What the guard for bystanders would complain of, and only that.
+    assert touched_by({"a": {"k": {"x": False}}, "l": [1, 2]}, {"a": {"k": {"x": 0}}, "l": [1, 3]}) == [
+        "a/k",
+        "l",
+    ]
 
 
 def test_trying_a_call_changes_nothing_and_tells_what_making_it_would() -> None:

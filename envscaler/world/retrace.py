@@ -126,7 +126,7 @@ def _by_diffs(state: State, steps: list[Step]) -> list[State]:
 
 def _by_replay(rollout: Rollout, scenario: Scenario, skeleton: Skeleton) -> list[State]:
     states = [scenario.initial_state]
-    steps = [list(_calls(step)) for step in rollout.trajectory]
+    steps = [list(calls_in(step)) for step in rollout.trajectory]
     try:
         with Environment(skeleton, scenario, seed=rollout.seed) as environment:
             environment.reset()
@@ -142,7 +142,7 @@ def _by_replay(rollout: Rollout, scenario: Scenario, skeleton: Skeleton) -> list
     return states
 
 
-def _calls(step: Step) -> Iterator[tuple[Call, Json]]:
+def calls_in(step: Step) -> Iterator[tuple[Call, Json]]:
     """The calls of a step that could be read, each with its reply; the others changed nothing."""
     replies = step.observation if isinstance(step.observation, list) else []
     for place, call in enumerate(read_action(step.action).calls):
