@@ -167,6 +167,7 @@ def examine_scenario(
         search = _searched(skeleton, scenario, recorded, chosen)
     if search and search.calls > 1:
         told |= {"seen_true": search.seen_true, "states": search.states}
+        told["never_together"] = search.never_together
         faults = find_faults(scenario.checks, initial, graded, **told)
     proved = (
         search.certificate if search and search.certificate else certify(skeleton, scenario, seed=chosen.seed)

@@ -46,6 +46,8 @@ class Search:
     """The largest share of checks that held at once."""
     seen_true: list[bool]
     """For each check, whether it held in any state met."""
+    never_together: list[tuple[int, int]] = field(default_factory=list)
+    """Where it was not solved: pairs of checks that each held in some state, and in none of them together."""
     may_change: list[str] = field(default_factory=list)
     """What the witness touches, where the scenario does not say what may be touched."""
     certificate: Certificate | None = None
@@ -125,7 +127,8 @@ def _told(
     certificate: Certificate | None = None,
 ) -> Search:
     tried, best = seeker.budget - seeker.left, round(seeker.best, 4)
-    told = (tried, len(seeker.seen), best, list(seeker.true), list(touched))
+    apart = [] if result == "solved" else seeker.never_together
+    told = (tried, len(seeker.seen), best, list(seeker.true), apart, list(touched))
     return Search(result, list(witness), by, *told, certificate)
 
 

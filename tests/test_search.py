@@ -72,6 +72,20 @@ def test_what_cannot_be_solved_is_not_found_within_budget() -> None:
     assert search.seen_true == [False] and search.best == 0.0
 
 
+def test_checks_that_exclude_each_other_are_told() -> None:
+    made = bare(
+        checks=[
+            check("Is nothing lent?", "return not final_state['loans']"),
+            check("Has Dune been lent?", "return final_state['books']['B-1']['copies'] == 1"),
+            check("And counted?", "return final_state['counter'] == 1"),
+        ]
+    )
+    search = search_witness(skeleton(), made, budget=300)
+    assert not search.solved and search.seen_true == [True, True, True]
+    assert (0, 1) in search.never_together and all(one == 0 for one, _ in search.never_together)
+    assert search_witness(skeleton(), bare(), budget=2000).never_together == []
+
+
 def test_the_budget_is_kept_and_nothing_is_done_for_nothing() -> None:
     made = bare(checks=[check("Impossible?", "return len(final_state['books']) == 17")])
     assert search_witness(skeleton(), made, budget=7).calls <= 7

@@ -113,6 +113,14 @@ def test_what_a_search_never_saw() -> None:
     assert "never-true" not in faults(cannot, seen_true=[False], states=40), "it is said better already"
 
 
+def test_what_a_search_never_saw_together() -> None:
+    one, other = (
+        check("return final_state.get('counter') == 5", item="Five?"),
+        check("return final_state.get('counter') == 6"),
+    )
+    assert faults(one, other, states=9, never_together=[(0, 1)]) == {"never-together": "warning"}
+
+
 @pytest.mark.release
 def test_what_is_wrong_with_the_published_checks(release) -> None:
     """The figures that the report of the sample shows."""

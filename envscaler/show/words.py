@@ -42,6 +42,11 @@ CHECKS: Mapping[str, Words] = {
         "Neither the initial state nor the class knows the table, so no tool can fill it. Mostly the task asked for "
         "something that only a reply shows, such as a report.",
     ),
+    "never-together": (
+        "Checks that never held together",
+        "Each held in some state that a search met, and in none both. Mostly one asks for what was true on the way, "
+        "and the other for what came after.",
+    ),
     "missing-field": (
         "Checks that read a field nobody knows",
         "No record has it and the class's code never names it. Unless a tool stores whatever object it is given, the "

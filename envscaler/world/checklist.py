@@ -28,6 +28,7 @@ def find_faults(
     task: str = "",
     seen_true: Sequence[bool] = (),
     states: int = 0,
+    never_together: Sequence[tuple[int, int]] = (),
 ) -> list[Finding]:
     """What is wrong with the checks of a scenario.
 
@@ -39,6 +40,7 @@ def find_faults(
         task: the task; a record that it names may well be there only at the end.
         seen_true: for each check whether it held in any state that a search met; empty where none was made.
         states: how many different states that search graded.
+        never_together: pairs of checks that each held in some of them, and in none together.
     """
     found: list[Finding] = []
     known = _Known(initial, source, task)
@@ -54,6 +56,14 @@ def find_faults(
             message = f"“{check.item}” held in none of {states:,} different states tried."
             faults.append(_finding("never-true", "warning", check, message, states=states))
         found += faults
+    for one, other in dict(never_together).items():
+        message = (
+            f"“{checks[one].item}” and “{checks[other].item}” each held in some of {states:,} states tried, "
+            "and in none together."
+        )
+        found.append(
+            _finding("never-together", "warning", checks[one], message, against=checks[other].source)
+        )
     return [*found, *_contradictions(checks, initial)]
 
 

@@ -94,6 +94,20 @@ class Seeker:
     def __exit__(self, *_: object) -> None:
         self._environment.close()
 
+    @property
+    def never_together(self) -> list[tuple[int, int]]:
+        """Checks that held somewhere and failed in the best state met, each with one that never held beside it."""
+        count = len(self._checks)
+        best = max(self.seen.values(), key=_share, default=())
+        lost = [n for n in range(count) if self.true[n] and best and best[n] is not True]
+        return [
+            (one, other)
+            for one in lost
+            for other in range(count)
+            if best[other] is True
+            and not any(passed[one] is True and passed[other] is True for passed in self.seen.values())
+        ]
+
     # Known calls
 
     def tries(self, calls: list[Call]) -> bool:
