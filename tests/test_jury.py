@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from envscaler.world import jury as module
 from envscaler.world.change import same
-from envscaler.world.jury import Jury
+from envscaler.world.jury import Jury, held_once
 
 SEES = "def check_func(final_state):\n    return final_state == {state!r}"
 VALUES = st.recursive(
@@ -67,3 +67,12 @@ def test_other_values_are_held_after_a_worker_was_lost() -> None:
         ]
         assert jury.ask("check_func", [hang])[0][0]["passed"] is True
         assert jury.ask("check_func", []) == []
+
+
+def test_a_value_that_comes_again_is_held_once_and_one_that_is_made_on_the_way_is_kept() -> None:
+    state = {"things": {}}
+    values, runs = held_once((state, {**state, "n": n}, {"n": n}) for n in range(50))
+    assert [[values[name] for name in run] for run in runs] == [
+        [state, {"things": {}, "n": n}, {"n": n}] for n in range(50)
+    ]
+    assert len({run[0] for run in runs}) == 1 and len(values) == 101

@@ -20,7 +20,7 @@ from envscaler.error import EnvironmentLost
 from envscaler.schema import Call, Finding, Json, Rule, Scenario, Skeleton
 from envscaler.world.change import State, records
 from envscaler.world.environment import Environment
-from envscaler.world.jury import TIMEOUT, Jury
+from envscaler.world.jury import TIMEOUT, Jury, held_once
 from envscaler.world.trying import Hand, Values
 from envscaler.world.witness import play, succeeded
 
@@ -231,14 +231,8 @@ def _faults(rules: list[Rule], moves: list[Move], options: dict[str, Any]) -> di
 
 
 def _ask(rules: list[Rule], moves: Sequence[Move], options: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    """For each rule what it says of each move; states that moves share are handed over once."""
-    names: dict[int, str] = {}
-    values: dict[str, Json] = {}
-    runs = []
-    for move in moves:
-        parts = (move.before, move.after, move.call)
-        runs.append([names.setdefault(id(part), str(len(names))) for part in parts])
-        values |= {names[id(part)]: part for part in parts}
+    """For each rule what it says of each move."""
+    values, runs = held_once((move.before, move.after, move.call) for move in moves)
     timeout, isolation = options.get("timeout", TIMEOUT), options.get("isolation", "auto")
     with Jury(values, runs, timeout=timeout, isolation=isolation) as jury:
         return jury.ask("invariant", [rule.invariant or "" for rule in rules])

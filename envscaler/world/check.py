@@ -22,6 +22,7 @@ from envscaler.schema import Call, Check, Finding, Json, Outcome, Rule, reward_o
 from envscaler.world.change import State, diff, escaped, path, records, unescaped
 from envscaler.world.jury import TIMEOUT as TIMEOUT
 from envscaler.world.jury import Jury as Jury
+from envscaler.world.jury import held_once
 from envscaler.world.sandbox import Isolation
 
 RewardMode = Literal["default", "strict", "paper"]
@@ -282,24 +283,15 @@ def _all_broken(jury: Jury, rules: Sequence[Rule], changes: Sequence[Change]) ->
         return [[] for _ in changes]
     found: list[list[Finding]] = []
     for batch in _batches(changes, changes[0][1]):
-        # Where one change ends another one mostly begins: each state is held once.
-        names: dict[int, str] = {}
-        values: dict[str, Json] = {}
-        runs: list[list[str]] = []
-        for before, after, call in batch:
-            told = call.model_dump(mode="json") if isinstance(call, Call) else call and dict(call)
-            run = []
-            for value in (before, after, told):
-                name = (
-                    names.setdefault(id(value), str(len(names))) if value is not told else f"call {len(runs)}"
-                )
-                values[name] = value
-                run.append(name)
-            runs.append(run)
-        jury.hold(values, runs)
+        # Where one change ends another one mostly begins.
+        jury.hold(*held_once((before, after, _told(call)) for before, after, call in batch))
         columns = jury.ask("invariant", [rule.invariant or "" for rule in judged])
         found += [_breaches(judged, [column[place] for column in columns]) for place in range(len(batch))]
     return found
+
+
+def _told(call: Mapping[str, Json] | Call | None) -> Json:
+    return call.model_dump(mode="json") if isinstance(call, Call) else call and dict(call)
 
 
 def _breaches(rules: Sequence[Rule], answers: Sequence[dict[str, Any]]) -> list[Finding]:

@@ -5,7 +5,7 @@ answered with None and why; one that hangs ends the worker, and is found by runn
 values apart. What is asked and what an answer means is `check`'s business.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -108,6 +108,17 @@ class Jury:
         """Send the values, so many at a time as a message may hold; of states alike the differences only."""
         for message in _messages(self._values):
             _must(worker.ask("hold", timeout=30.0, **message))
+
+
+def held_once(runs: Iterable[Sequence[Json]]) -> tuple[dict[str, Json], list[list[str]]]:
+    """The values of some runs under names, and the runs by these names; one that comes again is held once."""
+    names: dict[int, str] = {}
+    values: dict[str, Json] = {}
+    told = []
+    for run in runs:
+        told.append([names.setdefault(id(value), str(len(names))) for value in run])
+        values |= zip(told[-1], run, strict=True)  # held, so that no other value gets its id
+    return values, told
 
 
 def _messages(values: dict[str, Json]) -> Iterator[dict[str, Any]]:
