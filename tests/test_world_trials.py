@@ -1,5 +1,6 @@
 """Trials of the referee: one shop in good order, and each of its faults found where it is, as what it is."""
 
+import random
 from functools import cache
 
 import pytest
@@ -271,7 +272,7 @@ def test_what_the_code_says_of_arguments() -> None:
 
 
 def test_records_that_go_together() -> None:
-    around = related(Values(STATE), "orders", "O-2")
+    around = related(Values(STATE), "orders", "O-2", random.Random(0))
     assert (
         around["customers key"] == ["C-2"] and around["items key"] == ["I-2"] and around["city"] == ["Graz"]
     )

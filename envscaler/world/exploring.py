@@ -97,7 +97,7 @@ class Explorer:
         self._readers = {tool.name: ArgumentsOf(tool) for tool in skeleton.tools}
         self._code = read_code(skeleton)
         self._reached: dict[str, set[int]] = defaultdict(set)
-        self._kept: dict[str, list[dict[str, Json]]] = defaultdict(list)
+        self._kept: dict[str, list[tuple[int, dict[str, Json]]]] = defaultdict(list)
         self._sound = sound
         self._worked: list[Call] = []
         self._looked: list[Call] = []
@@ -138,7 +138,7 @@ class Explorer:
             if self._edges.get(name) and self._chance.random() < 0.5:
                 arguments = self._edges[name].pop()
             else:
-                old = self._chance.choice(kept) if kept and self._chance.random() < 0.6 else None
+                old = self._deep(kept) if kept and self._chance.random() < 0.6 else None
                 arguments = hand.near(old) if old is not None else hand.fresh()
             if self._try(self._tools[name], arguments) and name not in self._edges:
                 # The first call that worked is taken to its edges, one argument after another.
@@ -147,6 +147,10 @@ class Explorer:
         sound = [s for s in self._sound(self.seen[first:]) if s.done]
         self._worked = [s.call for s in sound if s.diff]
         self._looked = [s.call for s in sound if not s.diff]
+
+    def _deep(self, kept: list[tuple[int, dict[str, Json]]]) -> dict[str, Json]:
+        """One of the remembered calls, rather one that came far."""
+        return max(self._chance.choices(kept, k=2), key=lambda one: one[0])[1]
 
     def _due(self, name: str) -> tuple[float, float]:
         """The tool with fewest calls is next; one that is all reached counts its calls twice, a write half."""
@@ -171,7 +175,7 @@ class Explorer:
         new = seen.lines & self._own(tool.name) - self._reached[tool.name]
         self._reached[tool.name] |= seen.lines
         if new or (seen.done and self._chance.random() < 0.1):
-            self._kept[tool.name] = [*self._kept[tool.name][-_KEPT + 1 :], arguments]
+            self._kept[tool.name] = [*self._kept[tool.name][-_KEPT + 1 :], (len(seen.lines), arguments)]
         return seen.done
 
     def _own(self, tool: str) -> set[int]:

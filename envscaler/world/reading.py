@@ -79,13 +79,14 @@ def _literals(tree: ast.Module) -> dict[str, list[Json]]:
 
 
 def _constants(node: ast.AST) -> list[Json]:
+    """Texts and numbers in an expression, but for the names of fields."""
+    fields = {id(part.slice) for part in ast.walk(node) if isinstance(part, ast.Subscript)}
     return [
         part.value
         for part in ast.walk(node)
-        if isinstance(part, ast.Constant)
-        and isinstance(part.value, str | int | float)
-        and not isinstance(part.value, bool)
-    ]
+        if isinstance(part, ast.Constant) and isinstance(part.value, str | int | float)
+        and not isinstance(part.value, bool) and id(part) not in fields
+    ]  # fmt: skip
 
 
 def _named(function: Function, literals: dict[str, list[Json]]) -> dict[str, list[Json]]:

@@ -86,16 +86,19 @@ def means(argument: str, field: str) -> bool:
 # Around one record
 
 
-def related(values: Values, table: str, key: str) -> dict[str, list[Json]]:
-    """The values by field of one record, of those it refers to, and of those that refer to it."""
+def related(values: Values, table: str, key: str, chance: random.Random) -> dict[str, list[Json]]:
+    """The values by field of one record, of those it refers to, and of one in each table that refers to it."""
     found: dict[str, list[Json]] = defaultdict(list)
     seen: set[tuple[str, str]] = set()
     _gather(values, table, key, found, seen)
     for name, rows in values.tables.items():
-        for other, row in rows.items():
-            if isinstance(row, dict) and (name, other) not in seen and key in row.values():
-                _gather(values, name, other, found, seen)
-                break
+        back = [
+            k
+            for k, row in rows.items()
+            if isinstance(row, dict) and key in row.values() and (name, k) not in seen
+        ]
+        if back:
+            _gather(values, name, chance.choice(back), found, seen)
     return found
 
 
@@ -176,7 +179,9 @@ class Hand:
             if name in made and name not in self._required and self.chance.random() < 0.3:
                 del made[name]
             else:
-                made[name] = self._value(name, self._around(), bold=0.5, old=made.get(name))
+                # A strange id ends a call early, so what lies behind is seen more often without.
+                bold = 0.15 if self._tables(name) else 0.5
+                made[name] = self._value(name, self._around(), bold, old=made.get(name))
         return made
 
     def _tables(self, name: str) -> list[str]:
@@ -193,13 +198,15 @@ class Hand:
         if not tables or self.chance.random() < 0.15:
             return {}
         if self._focus and self._focus[0] in tables and self.chance.random() < 0.4:
-            return related(self.values, *self._focus)
+            return related(self.values, *self._focus, self.chance)
         table = self.chance.choice(tables)
-        return related(self.values, table, self.chance.choice(self.values.keys[table]))
+        return related(self.values, table, self.chance.choice(self.values.keys[table]), self.chance)
 
     def _value(self, name: str, around: dict[str, list[Json]], bold: float, old: Json = None) -> Json:
         schema = self._properties[name]
-        if "string" in kinds_of(schema) and self._day and is_dated(name) and self.chance.random() < 0.5:
+        if "mail" in name and self.chance.random() < 0.25:
+            return f"new.person{self.chance.randrange(10_000)}@example.org"
+        if self._day and self._is_day(name, schema) and self.chance.random() < 0.5:
             # The next date of a call lies some days after the one before.
             day, self._day = self._day, shifted(self._day, self.chance.choice((0, 1, 2, 3, 7)))
             return day
@@ -211,7 +218,7 @@ class Hand:
             pools = (
                 (self._beside(name, schema, around), 0.6),
                 (_fitting(self._meant(name), schema), 0.6),
-                (_fitting([*self._named.get(name, []), *named_in(schema)], schema), 0.6),
+                (_fitting(self._named_for(name, schema), schema), 0.6),
             )
             for pool, share in pools:
                 if pool and self.chance.random() < share:
@@ -224,6 +231,15 @@ class Hand:
         return (
             shifted(self.chance.choice(days), self.chance.choice((0, 0, 1, 2, 5, 10, 40, -3))) if days else ""
         )
+
+    def _is_day(self, name: str, schema: Any) -> bool:
+        """Whether an argument is a day, by its name and by what fields of its name hold."""
+        held = [v for v in self.values.like(name)[:5] if isinstance(v, str)]
+        return "string" in kinds_of(schema) and is_dated(name) and (not held or any(map(_DAY.match, held)))
+
+    def _named_for(self, name: str, schema: Any) -> list[Json]:
+        """What code and description name for an argument; for an id that would be noise."""
+        return [] if self._tables(name) else [*self._named.get(name, []), *named_in(schema)]
 
     def _meant(self, name: str) -> list[Json]:
         keys = [
@@ -242,7 +258,7 @@ class Hand:
         """Values at the edge of what an argument may be, and beyond it."""
         kinds = kinds_of(schema)
         kinds = {"string"} if len(kinds - {"null"}) >= 4 else kinds  # it may be anything
-        known = [*self._named.get(name, []), *named_in(schema), *self._named.get("", [])]
+        known = [*self._named_for(name, schema), *self._named.get("", [])]
         if kinds & {"integer", "number"}:
             numbers = [v for v in [*known, *self.values.like(name), old] if _is_number(v)]
             edges = [0, 1, -1, 1000000, *(n + d for n in numbers for d in (-1, 0, 1))]
@@ -254,8 +270,6 @@ class Hand:
                 yield shifted(day, self.chance.choice(_SHIFTS))
             yield from (v for v in known if isinstance(v, str))
             yield from ("", " ", "unknown-1", f"new {name} {self.chance.randrange(100)}")
-            if "mail" in name:
-                yield from (f"new.person{self.chance.randrange(1000)}@example.org" for _ in range(6))
         if "boolean" in kinds:
             yield from (True, False)
         if "array" in kinds and isinstance(old, list):

@@ -25,9 +25,9 @@ _EACH = 5
 """Calls of a tool that are tried with another seed, and on a fresh object."""
 _MADE = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?"
-    r"|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\b\w*[0-9a-fA-F]{6,}\w*\b|\b[A-Z][\w-]*-\w{4,}\b"
+    r"|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\b\w*[0-9a-fA-F]{6,}\w*\b|\b[A-Z][\w-]*-\w{4,}\b|\b\d{4,}\b"
 )
-"""Times, and ids as programs make them up."""
+"""Times, and ids and long numbers as programs make them up."""
 
 
 class Again:
