@@ -43,6 +43,11 @@ def is_number(value: Json) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def as_dict(value: Any) -> dict[str, Any]:
+    """The value where it is an object, else an empty one: for what others wrote and may be anything."""
+    return value if isinstance(value, dict) else {}
+
+
 def map_references(value: Json, put: Callable[[Json], Json]) -> Json:
     """The value with `put([i, path…])` in the place of each reference, however deep; nothing else is touched."""
     if isinstance(value, dict):

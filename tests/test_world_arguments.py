@@ -110,5 +110,46 @@ def test_nothing_is_ever_raised(arguments):
     assert isinstance(given_, dict) and isinstance(wrong, str)
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"$ref": "#/definitions/nowhere"},
+        {"$ref": "#"},
+        {"$ref": "https://example.org/schema.json"},
+        {"anyOf": None},
+        {"anyOf": [1]},
+        {"enum": 5},
+        {"type": 7},
+        {"minimum": "a"},
+        "no schema",
+    ],
+)
+def test_a_schema_that_is_none_or_leads_nowhere_raises_nothing_and_fetches_nothing(part, monkeypatch):
+    fetched = []
+    monkeypatch.setattr("urllib.request.urlopen", lambda *given, **_: fetched.append(given))
+    tool = reader(name=part)
+    assert tool.read({"name": 1}) == ({"name": 1}, "")
+    assert "'name' is missing" in tool.read({})[1]
+    assert "There is no argument" in tool.read({"name": 1, "other": 1})[1]
+    assert not fetched
+
+
+@pytest.mark.parametrize(
+    "schema", [{"properties": 5}, {"properties": ["a"]}, {"required": 5}, {"properties": None}]
+)
+def test_parameters_that_are_no_schema_admit_no_argument(schema):
+    tool = ArgumentsOf(Tool(name="t", parameters=schema, mutates=False))
+    assert tool.read({}) == ({}, "") and "this tool takes no arguments" in tool.read({"name": 1})[1]
+
+
+def test_parts_that_a_schema_shares_are_looked_up():
+    schema = {
+        "properties": {"day": {"$ref": "#/$defs/Day"}},
+        "$defs": {"Day": {"type": "string", "nullable": True}},
+    }
+    tool = ArgumentsOf(Tool(name="t", parameters=schema, mutates=False))
+    assert tool.read({"day": None})[1] == "" and "day must be string" in tool.read({"day": 3})[1]
+
+
 def test_nearest_names():
     assert nearest("get_bok", ["get_book", "lend"]) == "'get_book'" and nearest("zzz", ["a"]) == ""

@@ -7,6 +7,7 @@ expected and what came. `True` is no integer, `2.0` is taken for the integer 2, 
 
 import difflib
 import functools
+import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,10 @@ from typing import Any
 
 import jsonschema
 from jsonschema.protocols import Validator
+from referencing import Registry
+from referencing.exceptions import Unresolvable
 
+from envscaler.record import as_dict
 from envscaler.schema import Json, Tool
 
 _SHOWN = 120
@@ -27,11 +31,12 @@ class ArgumentsOf:
     """Checks the arguments of one tool; made once an environment."""
 
     def __init__(self, tool: Tool) -> None:
-        schema = tool.parameters if isinstance(tool.parameters, dict) else {}
-        self._properties: dict[str, Any] = dict(schema.get("properties") or {})
-        self._required: list[str] = list(schema.get("required") or [])
+        schema, required = tool.parameters, tool.parameters.get("required")
+        self._properties = as_dict(schema.get("properties"))
+        self._required: list[str] = required if isinstance(required, list) else []
         self._open = bool(schema.get("additionalProperties"))
-        self._validators = {name: _validator(part) for name, part in self._properties.items()}
+        shared = {word: part for word, part in schema.items() if word in ("$defs", "definitions")}
+        self._validators = {name: _validator(part, shared) for name, part in self._properties.items()}
 
     def read(self, arguments: Json) -> tuple[dict[str, Any], str]:
         """The arguments as a dict, and what is wrong with them in sentences; "" when nothing is."""
@@ -42,7 +47,7 @@ class ArgumentsOf:
         problems += [self._missing(name) for name in self._required if name not in given]
         for name, value in given.items():
             if (validator := self._validators.get(name)) is not None:
-                problems += [_mistyped(name, error) for error in list(validator.iter_errors(value))[:3]]
+                problems += [_mistyped(name, error) for error in _faults(validator, value)]
         if problems:
             return given, " ".join(problems)
         return {name: _whole(value, self._properties.get(name)) for name, value in given.items()}, ""
@@ -89,13 +94,11 @@ def expected(schema: Any) -> str:
     """A schema in a few words."""
     if not isinstance(schema, dict):
         return "a value"
-    if "anyOf" in schema:
-        return " or ".join(
-            expected({k: v for k, v in part.items() if k != "nullable"}) for part in schema["anyOf"]
-        )
+    if isinstance(schema.get("anyOf"), list):
+        return " or ".join(expected(_readable(part)) for part in schema["anyOf"])
     kind = schema.get("type", "value")
     words = " or ".join(kind) if isinstance(kind, list) else str(kind)
-    if schema.get("enum"):
+    if isinstance(schema.get("enum"), list) and schema["enum"]:
         words = f"one of {', '.join(map(str, schema['enum'][:12]))}"
     if kind == "array" and isinstance(schema.get("items"), dict) and "type" in schema["items"]:
         words = f"array of {expected(schema['items'])}"
@@ -147,9 +150,16 @@ def _kind(value: Json) -> str:
     return "null" if value is None else names.get(type(value), type(value).__name__)
 
 
-def _validator(schema: Any) -> Validator | None:
+def _faults(validator: Validator, value: Json) -> list[jsonschema.ValidationError]:
+    try:
+        return list(itertools.islice(validator.iter_errors(value), 3))
+    except (Unresolvable, RecursionError):
+        return []  # a schema that refers to what is not there, or to itself, says nothing of the value
+
+
+def _validator(schema: Any, shared: dict[str, Any]) -> Validator | None:
     """A validator of one argument; None where a published schema is itself no schema."""
-    return _compiled(json.dumps(schema)) if isinstance(schema, dict) else None
+    return _compiled(json.dumps({**shared, **schema})) if isinstance(schema, dict) else None
 
 
 @functools.lru_cache(maxsize=4096)
@@ -160,7 +170,8 @@ def _compiled(schema: str) -> Validator | None:
         jsonschema.Draft202012Validator.check_schema(standard)
     except jsonschema.SchemaError:
         return None
-    return jsonschema.Draft202012Validator(standard)
+    # With a registry of its own, for by default a reference to a URL would be fetched.
+    return jsonschema.Draft202012Validator(standard, registry=Registry())
 
 
 def _standard(schema: Any) -> Any:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from envscaler.record import as_dict
 from envscaler.schema import Finding, Json, Tool
 from envscaler.world.docstring import MOST_DESCRIPTION as MOST_DESCRIPTION
 
@@ -69,8 +70,8 @@ def _named(providers: Sequence[str]) -> str:
 
 def described(tool: Tool) -> tuple[int, int]:
     """How many of a tool's parameters have a description, and how many it has."""
-    parameters = _dict(_dict(tool.parameters).get("properties"))
-    texts = [_dict(schema).get("description") for schema in parameters.values()]
+    parameters = as_dict(as_dict(tool.parameters).get("properties"))
+    texts = [as_dict(schema).get("description") for schema in parameters.values()]
     return sum(isinstance(text, str) and bool(text.strip()) for text in texts), len(texts)
 
 
@@ -86,7 +87,7 @@ def _of_tool(tool: Tool) -> Iterator[Refusal]:
             f"The description has {len(tool.description):,} characters, {MOST_DESCRIPTION:,} are allowed."
         )
         yield refused("long-description", "description", message, "OpenAI")
-    top = _dict(tool.parameters)
+    top = as_dict(tool.parameters)
     if top and top.get("type") != "object":
         message = f"The parameters must be of type object, got {top.get('type')!r}."
         yield refused("not-an-object", "parameters", message, *PROVIDERS)
@@ -127,7 +128,7 @@ def _of_words(schema: dict[str, Json], kinds: list[Any]) -> Iterator[tuple[str, 
     for word in _NO_GRAMMAR:
         if word in schema:
             yield "no-grammar", f"{word} cannot be enforced while decoding.", ("vLLM",)
-    properties = _dict(schema.get("properties"))
+    properties = as_dict(schema.get("properties"))
     required = schema.get("required")
     needed = required if isinstance(required, list) else []
     if missing := [name for name in needed if not isinstance(name, str) or name not in properties]:
@@ -142,7 +143,7 @@ def _walk(schema: Any, where: str) -> Iterator[tuple[str, Any]]:
     yield where, schema
     if not isinstance(schema, dict):
         return
-    for name, part in _dict(schema.get("properties")).items():
+    for name, part in as_dict(schema.get("properties")).items():
         yield from _walk(part, f"{where}.{name}")
     for word in ("items", "additionalProperties"):
         if isinstance(schema.get(word), dict):
@@ -151,7 +152,3 @@ def _walk(schema: Any, where: str) -> Iterator[tuple[str, Any]]:
         parts = schema.get(word)
         for number, part in enumerate(parts if isinstance(parts, list) else []):
             yield from _walk(part, f"{where}.{word}[{number}]")
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
