@@ -47,3 +47,10 @@ def test_another_world_is_refused() -> None:
     played = roll_out(WORLD, SCENARIO, WitnessAgent())
     with pytest.raises(ParameterError, match="skeleton"):
         regrade(played, worlds.tool("return 1"), SCENARIO)
+
+
+@pytest.mark.parametrize("mode", ["default", "strict", "paper"])
+def test_an_episode_without_its_final_state_is_refused_and_not_paid_0(mode: str) -> None:
+    recorded = roll_out(WORLD, SCENARIO, WitnessAgent()).replace(final_state={})
+    with pytest.raises(ParameterError, match="replay it"):
+        regrade(recorded, WORLD, SCENARIO, mode=mode)

@@ -28,7 +28,7 @@ def regrade(
         None where the infrastructure failed, there is nothing to pay for, or (but for `paper`) a check broke.
 
     Raises:
-        ParameterError: the skeleton is not the one of the scenario.
+        ParameterError: the skeleton is not the one of the scenario, or the rollout has no final state.
     """
     if scenario.skeleton_id != skeleton.id:
         raise ParameterError(
@@ -40,5 +40,9 @@ def regrade(
         return 0.0
     with Environment(skeleton, scenario, seed=rollout.seed) as environment:
         initial = environment.initial_state
+    if initial and not rollout.final_state:
+        raise ParameterError(
+            "Expected an episode that has its final state, got one without, as episodes of others are; replay it."
+        )
     final, may_change = rollout.final_state, scenario.may_change
     return reward(grade(scenario.checks, initial, final, may_change, apart=mode == "strict", **options), mode)
