@@ -8,7 +8,6 @@ what went before, as text; it executes nothing and cannot know whether its mista
 This module measures nothing: `catching` does.
 """
 
-import hashlib
 import json
 import re
 import threading
@@ -21,7 +20,7 @@ import numpy as np
 from envscaler.model import prompt
 from envscaler.model import reply as replies
 from envscaler.model.reply import Code
-from envscaler.model.request import Model, Reply, Request
+from envscaler.model.request import Model, Reply, Request, generator_of
 from envscaler.schema import Json, canonical
 
 Rng = np.random.Generator
@@ -157,8 +156,7 @@ class MistakenModel:
         return bool(rng.random() * max(1, plot.items - len(plot.asked) + 1) < 1)
 
     def _rng(self, request: Request) -> Rng:
-        content = canonical([self._seed, self._spoil.step, request.sample, prompt.blocks(request.messages)])
-        return np.random.default_rng(list(hashlib.sha256(content.encode("utf-8", "surrogatepass")).digest()))
+        return generator_of([self._seed, self._spoil.step, request.sample, prompt.blocks(request.messages)])
 
     def _other(self, plot: Plot, request: Request, step: str) -> Json:
         """What the model answers to another step about the same parts."""

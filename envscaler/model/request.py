@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from envscaler.schema import Usage, canonical
+from envscaler.schema import Json, Usage, canonical
 
 Message = dict[str, Any]
 """One chat message in OpenAI form."""
@@ -46,12 +46,21 @@ class Request:
             "settings": dict(self.settings),
             "sample": self.sample,
         }
-        # A message can hold half a surrogate pair that some server sent; it still needs a key.
-        return hashlib.sha256(canonical(content).encode("utf-8", "surrogatepass")).hexdigest()
+        return _hash_of(content).hexdigest()
 
     def with_messages(self, *messages: Message) -> Self:
         """The same request with further messages at its end."""
         return replace(self, messages=(*self.messages, *messages))
+
+
+def _hash_of(content: Json) -> "hashlib._Hash":
+    # A message can hold half a surrogate pair that some server sent; it still needs a key.
+    return hashlib.sha256(canonical(content).encode("utf-8", "surrogatepass"))
+
+
+def generator_of(content: Json) -> np.random.Generator:
+    """Chance that depends on a content and on nothing else, for models that choose their replies by lot."""
+    return np.random.default_rng(list(_hash_of(content).digest()))
 
 
 @dataclass(frozen=True)

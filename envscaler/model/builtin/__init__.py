@@ -11,7 +11,6 @@ blocks, and says `NothingFits` when it has nothing to say. It executes nothing a
 requests; every random choice comes from seed, step, blocks and sample. **Its behaviour is never a result.**
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,8 +21,7 @@ from envscaler.error import NothingFits
 from envscaler.model.builtin import author, checker, player, poser, reader, tester
 from envscaler.model.builtin.recall import need
 from envscaler.model.prompt import blocks as read_blocks
-from envscaler.model.request import Reply, Request
-from envscaler.schema import canonical
+from envscaler.model.request import Reply, Request, generator_of
 
 Answer = Callable[[Mapping[str, str], np.random.Generator, float], dict[str, Any] | str]
 
@@ -106,8 +104,7 @@ class BuiltinModel:
         return Reply(text=answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
 
     def _generator(self, request: Request, blocks: Mapping[str, str]) -> np.random.Generator:
-        content = canonical([self.seed, request.step, dict(blocks), request.sample])
-        return np.random.default_rng(list(hashlib.sha256(content.encode("utf-8", "surrogatepass")).digest()))
+        return generator_of([self.seed, request.step, dict(blocks), request.sample])
 
 
 def _acted(turn: player.Turn, request: Request) -> Reply:
