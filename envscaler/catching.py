@@ -1,6 +1,6 @@
 """Catching: how many of the mistakes that a model's author makes are noticed before a scenario is certified.
 
-A model that writes well is made to err once a scenario (`model.mistakes`), and the scenario is built as any other.
+A model that writes well is made to err once a scenario (`model.mistaken`), and the scenario is built as any other.
 A mistake is `missed` when the scenario is certified with it; otherwise it was `repaired`, by the part it is in or by
 one that part is made from, or the scenario was `refused`. What is measured is this library's own care, on mistakes
 that are known; how often a real model makes which of them is not said here.
@@ -14,7 +14,8 @@ import pandas as pd
 
 from envscaler.error import ParameterError
 from envscaler.model.connect import connect
-from envscaler.model.mistakes import CHECK, CHECKLIST, KINDS, TASK, WITNESS, MistakenModel, Plot, Spoil
+from envscaler.model.mistaken import MistakenModel, Plot
+from envscaler.model.mistakes import CHECK, CHECKLIST, KINDS, TASK, WITNESS, Spoil
 from envscaler.model.request import Model
 from envscaler.parallel import run_all, several
 from envscaler.record import read_loosely

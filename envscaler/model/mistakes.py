@@ -1,26 +1,18 @@
-"""Seeded mistakes: a model that writes scenarios well, but for one reply, which is wrong as real models are wrong.
+"""Mistakes as real models make them when they write scenarios: kinds of replies that are wrong.
 
-`MistakenModel` wraps another model and spoils the first fitting reply of one step in each sample; what it is asked
-afterwards it answers as an author would who did not notice. Told what is wrong, it answers rightly, unless it is
-`stubborn`. `KINDS` is the registry: name → which step is spoiled, and how. A kind sees the prompt, the good reply and
-what went before, as text; it executes nothing and cannot know whether its mistake will be noticed.
-
-This module measures nothing: `catching` does.
+`KINDS` is the registry: name → which step is spoiled, and how. A kind sees the prompt, the good reply and what went
+before, as text; it executes nothing and cannot know whether its mistake will be noticed. Who makes the mistake is
+`mistaken`'s business, what becomes of it `catching`'s.
 """
 
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from envscaler.model import prompt
-from envscaler.model import reply as replies
-from envscaler.model.reply import Code
-from envscaler.model.request import Model, Reply, Request, generator_of
 from envscaler.schema import Json, canonical
 
 Rng = np.random.Generator
@@ -76,138 +68,8 @@ class Spoil:
     """The mistake in the place of a good reply (the code, for a check; else its text); None where there is none."""
 
 
-@dataclass
-class Plot:
-    """What became of one sample."""
-
-    item: str = ""
-    """The question whose check was spoiled, where it was a check."""
-    mistake: Mistake | None = None
-    """The mistake, once it is made."""
-    spoiled: list[str] = field(default_factory=list)
-    """Every spoiled reply that was given."""
-    blocks: dict[str, str] = field(default_factory=dict)
-    """The latest blocks seen."""
-    asked: set[str] = field(default_factory=set)
-    """Questions whose checks were asked for."""
-    items: int = 0
-    """How many questions there are."""
-
-
-class MistakenModel:
-    """A model that makes one kind of mistake; see the module.
-
-    Args:
-        model: who answers otherwise, and rightly.
-        kind: the kind of mistake, a name in `KINDS`, or one that is not registered.
-        seed: of the choice of the reply and of the mistake.
-        stubborn: whether it repeats the mistake when it is told.
-    """
-
-    def __init__(self, model: Model, kind: str | Spoil, *, seed: int = 0, stubborn: bool = False) -> None:
-        self.name, self.workers = f"{model.name} with mistakes", model.workers
-        self.stubborn = stubborn
-        self.plots: dict[int, Plot] = {}
-        """By sample: what was spoiled."""
-        self._model, self._seed = model, seed
-        self._spoil = KINDS[kind] if isinstance(kind, str) else kind
-        self._lock = threading.Lock()
-
-    def answer(self, request: Request) -> Reply:
-        """The wrapped model's reply, or the spoiled one."""
-        with self._lock:
-            plot = self.plots.setdefault(request.sample, Plot())
-        shown = prompt.blocks(request.messages)
-        plot.blocks |= shown
-        good = self._follow(plot, request, shown)
-        if request.step == CHECKLIST and (listed := _json(good.text)):
-            plot.items, plot.asked = len(listed.get("items", [])), set()
-        if request.step == self._spoil.step and self._is_due(plot, shown):
-            return self._spoiled(plot, request, shown, good)
-        return good
-
-    # What is spoiled
-
-    def _is_due(self, plot: Plot, shown: Mapping[str, str]) -> bool:
-        told = bool(shown.get("feedback", "").strip())
-        if plot.mistake is None:
-            return not told or self.stubborn
-        return self.stubborn and (not plot.item or plot.item == shown.get("item", "").strip())
-
-    def _spoiled(self, plot: Plot, request: Request, shown: Mapping[str, str], good: Reply) -> Reply:
-        rng = self._rng(request)
-        if request.step == CHECK and plot.mistake is None and not self._is_chosen(plot, shown, rng):
-            return good
-        text = str(replies.parse(good, Code)) if request.step == CHECK else good.text
-        mistake = self._spoil.make(
-            Scene(plot.blocks, lambda step: self._other(plot, request, step)), text, rng
-        )
-        if mistake is None or mistake.text.strip() == text.strip():
-            return good
-        plot.mistake, plot.item = mistake, shown.get("item", "").strip()
-        plot.spoiled.append(mistake.text)
-        return replace(
-            good, text=f"```python\n{mistake.text.strip()}\n```" if request.step == CHECK else mistake.text
-        )
-
-    def _is_chosen(self, plot: Plot, shown: Mapping[str, str], rng: Rng) -> bool:
-        """Whether this is the check to be spoiled: each is as likely, and the last one is where none was before."""
-        plot.asked.add(shown.get("item", ""))
-        return bool(rng.random() * max(1, plot.items - len(plot.asked) + 1) < 1)
-
-    def _rng(self, request: Request) -> Rng:
-        return generator_of([self._seed, self._spoil.step, request.sample, prompt.blocks(request.messages)])
-
-    def _other(self, plot: Plot, request: Request, step: str) -> Json:
-        """What the model answers to another step about the same parts."""
-        variables = {**plot.blocks, "feedback": ""}
-        wanted = {name: variables.get(name, "") for name in prompt.load(step).variables}
-        asked = Request(step, prompt.render(step, wanted), sample=request.sample)
-        return _json(self._model.answer(asked).text)
-
-    # What goes along with it
-
-    def _follow(self, plot: Plot, request: Request, shown: Mapping[str, str]) -> Reply:
-        """The reply of one who believes in the mistake, as long as it stands."""
-        mistake = plot.mistake
-        if mistake is None or not self._stands(plot, mistake, request, shown):
-            return self._model.answer(request)
-        for item, _, source in mistake.items if request.step == CHECK else ():
-            if item == shown.get("item", "").strip():
-                return Reply(f"```python\n{source}\n```")
-        right, wrong = mistake.swap
-        messages = tuple({**m, "content": _swapped(m.get("content"), wrong, right)} for m in request.messages)
-        good = self._model.answer(replace(request, messages=messages))
-        text = _swapped(good.text, right, wrong)
-        return replace(good, text=_extended(text, request.step, mistake))
-
-    def _stands(self, plot: Plot, mistake: Mistake, request: Request, shown: Mapping[str, str]) -> bool:
-        if self._spoil.step == TASK:
-            task = (_json(mistake.text) or {}).get("task")
-            return request.step != TASK and shown.get("task", "").strip() == str(task).strip()
-        return request.step == CHECK and any(
-            item == shown.get("item", "").strip() for item, *_ in mistake.items
-        )
-
-
-def _swapped(text: Any, old: str, new: str) -> Any:
-    return text.replace(old, new) if old and isinstance(text, str) else text
-
-
-def _extended(text: str, step: str, mistake: Mistake) -> str:
-    """A checklist or a witness with what the mistake brings besides."""
-    answer = _json(text)
-    if step == CHECKLIST and answer and mistake.items:
-        answer["items"] = [*answer["items"], *({"item": i, "kind": k} for i, k, _ in mistake.items)]
-        answer["may_change"] = [*answer["may_change"], *mistake.may_change]
-    elif step == WITNESS and answer and mistake.calls:
-        answer["calls"] = [*answer["calls"], *mistake.calls]
-    else:
-        return text
-    return json.dumps(answer, ensure_ascii=False)
-
-
-def _json(text: str) -> dict[str, Any]:
+def json_of(text: str) -> dict[str, Any]:
+    """The object that a text is; an empty one where it is none."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -321,7 +183,7 @@ def check_func(final_state) -> bool:
 
 def _absent(scene: Scene, text: str, rng: Rng) -> Mistake | None:
     """A task about somebody or something that is not in the data."""
-    task = str(_json(text).get("task", ""))
+    task = str(json_of(text).get("task", ""))
     names = sorted({v for _, _, row in scene.rows() for n, v in row.items() if "name" in n or "title" in n
                     if isinstance(v, str) and len(v) > 3 and v in task})  # fmt: skip
     right = _pick(rng, names)
@@ -335,7 +197,7 @@ def _absent(scene: Scene, text: str, rng: Rng) -> Mistake | None:
 
 def _unsolvable(scene: Scene, text: str, rng: Rng) -> Mistake | None:
     """A task that also wants what no tool does: a record gone for good, or under another number."""
-    task = str(_json(text).get("task", ""))
+    task = str(json_of(text).get("task", ""))
     table, key, _ = _pick(rng, [(t, k, r) for t, k, r in scene.rows() if k not in task]) or ("", "", {})
     tools = scene.blocks.get("tools", "")
     if not key:
@@ -363,7 +225,7 @@ def _unsolvable(scene: Scene, text: str, rng: Rng) -> Mistake | None:
 
 def _traceless(scene: Scene, text: str, rng: Rng) -> Mistake | None:
     """An item about something that leaves no trace in any state."""
-    listed = _json(text)
+    listed = json_of(text)
     table, key, _ = _pick(rng, list(scene.rows())) or ("", "", {})
     if not key or "items" not in listed:
         return None
@@ -390,6 +252,52 @@ def _traceless(scene: Scene, text: str, rng: Rng) -> Mistake | None:
     return Mistake(json.dumps({**listed, "items": items}, ensure_ascii=False), items=[(item, kind, source)])
 
 
+def _no_bool(scene: Scene, source: str, rng: Rng) -> Mistake:
+    """A check that answers with something other than True or False."""
+    line = _pick(
+        rng,
+        [
+            "return 1 if said else 0",
+            "return 'yes' if said else 'no'",
+            "return [said] if said else []",
+            "return said or None",
+            "return {'passed': said}",
+        ],
+    )
+    return Mistake(f"{source}\n\n_asked = check_func\n\n\ndef check_func(final_state) -> bool:\n"
+                   f"    said = _asked(final_state)\n    {line}\n")  # fmt: skip
+
+
+def _wrong_argument(scene: Scene, text: str, rng: Rng) -> Mistake | None:
+    """A witness with one argument that is another record's, another value, misspelt or missing."""
+    calls = json_of(text).get("calls", [])
+    places = [
+        (number, name)
+        for number, call in enumerate(calls)
+        for name, value in call["arguments"].items()
+        if name not in call.get("free", []) and isinstance(value, str | int | float)
+    ]
+    place = _pick(rng, places)
+    if place is None:
+        return None
+    number, name = place
+    arguments = calls[number]["arguments"]
+    value, how = arguments[name], rng.integers(3)
+    if how == 0:
+        del arguments[name]
+        arguments[f"{name}_value"] = value
+    elif how == 1 and isinstance(value, str):
+        columns = [
+            row[n] for _, _, row in scene.rows() for n in row if value in row.values() and row[n] == value
+        ]
+        others = [v for _, _, row in scene.rows() for v in row.values() if isinstance(v, str) and v != value]
+        alike = [v for v in others if len(v) == len(value) and v[:3] == value[:3]] if columns else []
+        arguments[name] = _pick(rng, alike or [f"{value} II"])
+    else:
+        arguments[name] = f"{value}-X" if isinstance(value, str) else value + 7
+    return Mistake(json.dumps({"calls": calls}, ensure_ascii=False))
+
+
 KINDS: dict[str, Spoil] = {
     "check always passes": Spoil(CHECK, _always),
     "check reads a missing key": Spoil(CHECK, _missing_key),
@@ -399,5 +307,7 @@ KINDS: dict[str, Spoil] = {
     "task names an absent record": Spoil(TASK, _absent),
     "unsolvable task": Spoil(TASK, _unsolvable),
     "item no state can show": Spoil(CHECKLIST, _traceless),
+    "check gives no bool": Spoil(CHECK, _no_bool),
+    "witness with a wrong argument": Spoil(WITNESS, _wrong_argument),
 }
 """The kinds there are; another one is added by its name."""
