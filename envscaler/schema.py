@@ -27,6 +27,7 @@ from envscaler.record import Origin as Origin
 from envscaler.record import Part as Part
 from envscaler.record import Record as Record
 from envscaler.record import Usage as Usage
+from envscaler.record import as_dict
 from envscaler.record import canonical as canonical
 from envscaler.record import digest as digest
 from envscaler.record import read_loosely as read_loosely
@@ -123,6 +124,17 @@ class Tool(Part):
     """JSON schema of its arguments, a description for every parameter."""
     mutates: bool
     """Whether it may change the state: a *write* tool, otherwise a *read* tool."""
+
+    @property
+    def properties(self) -> dict[str, Json]:
+        """The schema of each argument; none where the parameters, as somebody else's may be, are no schema."""
+        return as_dict(self.parameters.get("properties"))
+
+    @property
+    def required(self) -> list[str]:
+        """The arguments that a call must have."""
+        named = self.parameters.get("required")
+        return [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
 
     @property
     def function(self) -> dict[str, Json]:

@@ -119,3 +119,23 @@ def test_what_a_state_offers_under_a_name() -> None:
     assert ("members", "7") in keys_of(INITIAL)
     assert nearest("title", INITIAL["books"]["B-1"]) == "title" and nearest("x", {}) is None
     assert ("book_id.title", "Dune") in joined(INITIAL, {"book_id": "B-1"})
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"properties": 5},
+        {"properties": {"a": 5}},
+        {"properties": {"a": {"type": 5}}},
+        {"properties": {"a": {"anyOf": None}}},
+        {"properties": {"a": {"enum": 5}}},
+        {"properties": {"a": {"type": "string"}}, "required": 5},
+        {"properties": {"a": {"type": "object", "properties": 5}}},
+        {"properties": {"a": {"type": "object", "properties": {"b": {}}, "required": 5}}},
+    ],
+)
+def test_schemas_of_others_that_are_none_raise_nothing(parameters: dict) -> None:
+    tools = [tool.model_copy(update={"parameters": parameters, "mutates": True}) for tool in WORLD.tools]
+    made = Proposer(WORLD.replace(tools=tools), [check("final_state['counter'] == 3")], "", INITIAL)
+    for call in [*made.propose(INITIAL, 0, 5), *itertools.chain(*made.spread(INITIAL, 0, 2))]:
+        assert call.arguments.keys() <= {"a"}

@@ -18,7 +18,6 @@ from jsonschema.protocols import Validator
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from envscaler.record import as_dict
 from envscaler.schema import Json, Tool
 
 _SHOWN = 120
@@ -31,11 +30,9 @@ class ArgumentsOf:
     """Checks the arguments of one tool; made once an environment."""
 
     def __init__(self, tool: Tool) -> None:
-        schema, required = tool.parameters, tool.parameters.get("required")
-        self._properties = as_dict(schema.get("properties"))
-        self._required: list[str] = required if isinstance(required, list) else []
-        self._open = bool(schema.get("additionalProperties"))
-        shared = {word: part for word, part in schema.items() if word in ("$defs", "definitions")}
+        self._properties, self._required = tool.properties, tool.required
+        self._open = bool(tool.parameters.get("additionalProperties"))
+        shared = {word: part for word, part in tool.parameters.items() if word in ("$defs", "definitions")}
         self._validators = {name: _validator(part, shared) for name, part in self._properties.items()}
 
     def read(self, arguments: Json) -> tuple[dict[str, Any], str]:

@@ -156,7 +156,7 @@ class Ways:
         reads = [(n, self._played.calls[n]) for n in seen] or [
             (-1, Call(tool=tool.name, arguments={}))
             for tool in self._skeleton.tools
-            if not tool.mutates and not tool.parameters.get("required")
+            if not tool.mutates and not tool.required
         ]
         extra = []
         for place in self._writes:
@@ -261,12 +261,12 @@ class Ways:
         tools = [tool for tool in self._skeleton.tools if tool.mutates]
 
         def likeness(tool: Any) -> tuple[bool, int, str]:
-            shared = len(set(tool.parameters.get("properties") or {}) & set(made.arguments))
+            shared = len(set(tool.properties) & set(made.arguments))
             return tool.name != made.tool, -shared, tool.name
 
         for tool in sorted(tools, key=likeness):
-            names = list(tool.parameters.get("properties") or {})
-            needed = tool.parameters.get("required") or []
+            names = list(tool.properties)
+            needed = tool.required
             arguments = {name: pool[name] for name in names if name in pool}
             if names and all(name in arguments for name in needed) and arguments != made.arguments:
                 yield Call(tool=tool.name, arguments=arguments)

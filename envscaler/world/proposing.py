@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from envscaler.record import canonical
+from envscaler.record import as_dict, canonical
 from envscaler.schema import Call, Check, Json, Skeleton, Tool
 from envscaler.world.change import State, records
 from envscaler.world.hints import Hints, hints_of, quoted
@@ -77,13 +77,13 @@ class Proposer:
         hints = self.hints[focus]
         subject = frozenset().union(*map(tokens, [*hints.states, *(name for name, _ in hints.pairs)]))
         for tool in self._tools:
-            of_tool = tokens(tool.name).union(*map(tokens, tool.parameters.get("properties") or {}))
+            of_tool = tokens(tool.name).union(*map(tokens, tool.properties))
             yield from self.calls(tool, state, focus, most if of_tool & subject else most // 4)
 
     def calls(self, tool: Tool, state: State, focus: int, most: int) -> Iterator[Call]:
         """Calls of one tool for the check of that number, the likeliest first."""
-        required = set(tool.parameters.get("required") or [])
-        properties: dict[str, Any] = tool.parameters.get("properties") or {}
+        required = set(tool.required)
+        properties = tool.properties
         choices = [
             self._choices(name, schema, state, focus, needed=name in required)
             for name, schema in properties.items()
@@ -101,8 +101,8 @@ class Proposer:
     def spread(self, state: State, focus: int, most: int) -> Iterator[list[Call]]:
         """The same call for each record of a group: checks often ask of every record of a kind at once."""
         for tool in self._tools:
-            properties: dict[str, Any] = tool.parameters.get("properties") or {}
-            required = set(tool.parameters.get("required") or [])
+            properties = tool.properties
+            required = set(tool.required)
             which = next((n for n in properties if is_id(n) and tables_of(n, state)), None)
             if which is None:
                 continue
@@ -245,8 +245,9 @@ class Proposer:
                     more = {f: v for f, v in self.hints[number].pairs if f not in self._fields}
                     wide |= {f: v for f, v in more.items() if f not in wide and v is not None}
             yield 0.4, wide
-            if parts := schema.get("properties") if isinstance(schema, dict) else None:
-                needed = schema.get("required") or []
+            if parts := as_dict(as_dict(schema).get("properties")):
+                required = schema.get("required")
+                needed = required if isinstance(required, list) else []
                 inner = {
                     k: self._choices(k, s, state, focus, needed=k in needed)[:1] for k, s in parts.items()
                 }
@@ -351,7 +352,8 @@ def _or(value: Json, kind: type[Any]) -> Any:
 
 
 def _enum(schema: Any) -> list[Json]:
-    return schema.get("enum") or [] if isinstance(schema, dict) else []
+    choices = as_dict(schema).get("enum")
+    return choices if isinstance(choices, list) else []
 
 
 def _kind(schema: Any) -> str:

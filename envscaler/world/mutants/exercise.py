@@ -141,7 +141,7 @@ class Exercise:
         given = arguments(tool, values, chance)
         if chance.random() < 0.75:
             given |= _of_one_record(given, state, values, chance)
-        schemas = tool.parameters.get("properties") or {}
+        schemas = tool.properties
         for name, value in given.items():
             known = self._constants.get((tool.name, name), [])
             kind = schemas[name].get("type") if isinstance(schemas.get(name), dict) else None

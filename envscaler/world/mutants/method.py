@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from envscaler.record import as_dict
 from envscaler.schema import Tool
 from envscaler.world.tree import Function, find_class, functions, parse_tree
 
@@ -159,7 +160,7 @@ class Method:
     def __init__(self, world: World, tool: Tool) -> None:
         self.world, self.tool = world, tool
         self.node: Function = world.functions[tool.name]
-        self.parameters: dict[str, dict[str, object]] = dict(tool.parameters.get("properties") or {})
+        self.parameters = tool.properties
         self._roots: dict[str, str] = {}
         self._tainted: set[str] = set()
         for _ in range(4):  # names bound late may be used early in a loop
@@ -325,7 +326,7 @@ class Method:
             case ast.Constant(value=value):
                 return isinstance(value, int | float) and not isinstance(value, bool)
             case ast.Name(id=name):
-                return self.parameters.get(name, {}).get("type") in ("integer", "number")
+                return as_dict(self.parameters.get(name)).get("type") in ("integer", "number")
             case ast.Subscript(slice=ast.Constant(value=str(field))):
                 types = self.world.types(field)
                 return bool(types) and types <= {"int", "float"}
