@@ -18,6 +18,8 @@ from envscaler.world.change import State
 ODD_TEXTS = ("", "unknown-1", "é\n\"'")
 WRONG: tuple[Json, ...] = (None, [], {}, "", -1, 1.5, True)
 """Values of every kind, of which a schema admits some."""
+_PLAIN: tuple[Json, ...] = ("", " ", "unknown-1", 0, -1, 1, [], True, False)
+"""Edges that are tried wherever they are some."""
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _NUMBER = re.compile(r"(?<![\w.-])-?\d{1,6}(?:\.\d+)?(?![\w-])")
 _SHIFTS = (0, 0, 1, -1, 2, 3, 7, -7, 14, 30, -30, 90, 400)
@@ -161,11 +163,8 @@ class Hand:
             if name in arguments and name not in self._required:
                 yield {k: v for k, v in arguments.items() if k != name}
             edges = list(self._edges(name, schema, arguments.get(name)))
-            plain = [
-                e
-                for e in ("", " ", "unknown-1", 0, -1, 1, [], True, False)
-                if e in edges and e != arguments.get(name)
-            ]
+            now = arguments.get(name)
+            plain = [e for e in _PLAIN if e in edges and e != now]
             for edge in [*plain, *self.chance.sample(edges, min(3, len(edges)))]:
                 yield {**arguments, name: edge}
 

@@ -205,19 +205,21 @@ class Inputs:
             given = {str(value) for value, _, _ in way.misses}
             if (tool, argument) in arrived or len(given) < 2:
                 continue
+            # `hours` may mean `hours_spent` where `estimated_hours` was thought of.
+            close = argument in (name, f"new_{name}", f"updated_{name}")
             others = set.intersection(*way.elsewhere)
             value, stored, seen = way.misses[0]
             if others:
                 message = (
                     f"{tool} writes its {argument} into {sorted(others)[0]} of {table}, and not into {name}."
                 )
-                yield finding("argument-elsewhere", "error", tool, message, **seen.told)
+                yield finding("argument-elsewhere", "error" if close else "note", tool, message, **seen.told)
             elif (factor := _factor(way.misses)) is not None:
                 message = f"{tool} writes {factor:g} times its {argument} into {name} of {table}."
-                yield finding("argument-scaled", "error", tool, message, **seen.told)
+                yield finding("argument-scaled", "error" if close else "note", tool, message, **seen.told)
             elif len(given) >= 3:
                 message = f"{tool} was given the {argument} {value!r}, but {name} of {table} is {stored!r}."
-                yield finding("argument-lost", "warning", tool, message, **seen.told)
+                yield finding("argument-lost", "warning" if close else "note", tool, message, **seen.told)
 
 
 def _asks(seen: Seen, doc: str) -> bool:

@@ -78,14 +78,15 @@ class Replies:
         """Parts of a reply that show a record, with the record and the name of its id."""
         if depth > _DEEPEST or not isinstance(value, dict | list):
             return
+        shown: dict[str, Any] = value if isinstance(value, dict) else {}
         row: dict[str, Any] = {}
-        for table, own in self._own.items() if isinstance(value, dict) else ():
-            found = _row(state, table, value.get(own))
-            if found and _is_copy(value, found, own) and _alone(state, table, own, value[own]):
+        for table, own in self._own.items() if shown else ():
+            found = _row(state, table, shown.get(own))
+            if found and _is_copy(shown, found, own) and _alone(state, table, own, shown[own]):
                 row = found
-                yield value, row, own
+                yield shown, row, own
         # What lies in a field of the record belongs to it and is no record of its own.
-        inner = [v for k, v in value.items() if k not in row] if isinstance(value, dict) else value
+        inner = [v for k, v in shown.items() if k not in row] if isinstance(value, dict) else value
         for part in inner:
             yield from self._shown(part, state, depth + 1)
 
