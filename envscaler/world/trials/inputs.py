@@ -47,6 +47,9 @@ _SAYS_UNIQUE = re.compile(
     re.I,
 )
 
+_SAYS_MORE = re.compile(r"unique (identifier|id)\b|\bsame\b|\btarget\b", re.I)
+"""What a sentence on something else, or on more than one field, says."""
+
 
 class Inputs:
     """Collects calls; says at the end what they show."""
@@ -110,7 +113,8 @@ class Inputs:
                 if row.get(name) != value or not (name == argument or means(argument, name)):
                     continue
                 words = rf"\b({re.escape(name)}|{re.escape(argument)}|{re.escape(name.replace('_', ' '))})\b"
-                says = any(_SAYS_UNIQUE.search(line) and re.search(words, line, re.I) for line in doc)
+                told = [line for line in doc if _SAYS_UNIQUE.search(line) and not _SAYS_MORE.search(line)]
+                says = not is_id(name) and any(re.search(words, line, re.I) for line in told)
                 rows = records(seen.before.get(table)) or {}
                 if says and any(
                     isinstance(r, dict) and r.get(name) == value for k, r in rows.items() if k != key
