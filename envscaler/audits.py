@@ -20,17 +20,17 @@ from typing import Literal
 import pandas as pd
 
 from envscaler import syntax
+from envscaler.auditing.probing import Bench
+from envscaler.auditing.repair import mend
+from envscaler.auditing.starting import ask_state, broken_rules, loading_problem, start_problem
 from envscaler.error import ParameterError, PartRefused
 from envscaler.model.ask import origin
 from envscaler.model.request import Model
 from envscaler.model.revise import TRIES
 from envscaler.parallel import run_all
-from envscaler.probing import Bench
-from envscaler.repair import mend
 from envscaler.schema import Audit, Failure, Finding, Json, Skeleton
-from envscaler.starting import ask_state, broken_rules, loading_problem, start_problem
 from envscaler.store import Records
-from envscaler.world.binding import binding_findings
+from envscaler.world.proving.binding import binding_findings
 from envscaler.world.referee import check_environment
 from envscaler.world.source import parse_class
 

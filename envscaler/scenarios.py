@@ -4,10 +4,10 @@
       ↑         ↓ not valid: locate → the part at fault goes back to its author, with the evidence
       └─────────┘
 
-A model writes every part (`drafting`). Only a scenario whose certificate is valid is returned: its witness, executed,
-earns 1, and doing nothing earns 0. Whatever stands against one is located (`locating`), and that part is asked for
-again, at most `REVISIONS` times. What stays uncertified becomes a failure that names the part and brings the findings
-against the skeleton's tools with it.
+A model writes every part (`posing.drafting`). Only a scenario whose certificate is valid is returned: its witness,
+executed, earns 1, and doing nothing earns 0. Whatever stands against one is located (`posing.locating`), and that
+part is asked for again, at most `REVISIONS` times. What stays uncertified becomes a failure that names the part and
+brings the findings against the skeleton's tools with it.
 
 This module never mends code of a skeleton, and never marks a check as something its author did not declare.
 """
@@ -17,15 +17,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from envscaler.agent import Agent
-from envscaler.doubting import Evidence, doubtful_tools, evidence_of, faulty_tools, unsteady_tools
-from envscaler.drafting import Draft, Solver, Stuck
 from envscaler.error import EnvscalerError, PartRefused
-from envscaler.locating import Suspect, behind, suspects
 from envscaler.model.request import Model
 from envscaler.parallel import run_all, several
+from envscaler.posing.doubting import Evidence, doubtful_tools, evidence_of, faulty_tools, unsteady_tools
+from envscaler.posing.drafting import Draft, Solver, Stuck
+from envscaler.posing.locating import Suspect, behind, suspects
+from envscaler.posing.vetting import changing_checks, plain
 from envscaler.schema import Certificate, Scenario, Skeleton
 from envscaler.store import Records
-from envscaler.vetting import changing_checks, plain
 from envscaler.world.certificate import certify
 
 REVISIONS = 6

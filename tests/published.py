@@ -14,7 +14,7 @@ from envscaler.world.annotations import Types
 from envscaler.world.replay import parsed
 from envscaler.world.source import read_tools
 from envscaler.world.tree import parse_tree
-from envscaler.world.trying import Values, example, is_id
+from envscaler.world.trials.trying import Values, example, is_id
 
 
 def plain(value: Any) -> Any:

@@ -5,9 +5,9 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from envscaler.world.alike import Alike
 from envscaler.world.change import copied, same
-from envscaler.world.shape import Leaf
+from envscaler.world.proving.alike import Alike
+from envscaler.world.proving.shape import Leaf
 
 INITIAL = {
     "loans": {"L-1": {"loan_id": "L-1", "book": "B-1", "at": "2025-01-01"}},

@@ -7,10 +7,10 @@ import library
 import pytest
 from library import GREEDY, METHODS, STATE, asked, author, fenced
 
+from envscaler.auditing.probing import counts_by_tool
 from envscaler.audits import against_truth, audit_skeleton, audit_skeletons, passing
 from envscaler.error import ParameterError, PartRefused
 from envscaler.model.connect import connect
-from envscaler.probing import counts_by_tool
 from envscaler.schema import Audit, Probe, Task
 from envscaler.skeletons import build_skeleton
 from envscaler.themes import infer_theme

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from envscaler.schema import Call, Rule, Scenario, Skeleton
-from envscaler.world.binding import Binding, Edit, binding_findings, binding_rules
+from envscaler.world.proving.binding import Binding, Edit, binding_findings, binding_rules
 from tests import library
 from tests.library import STATE
 

@@ -21,10 +21,10 @@ from envscaler.model.builtin.pattern import Added, Changed, Goal
 from envscaler.scenarios import build_scenario
 from envscaler.schema import Call, Rule, Skeleton, Theme
 from envscaler.skeletons import build_skeleton
-from envscaler.world.binding import binding_rules
 from envscaler.world.check import broken_invariants
 from envscaler.world.environment import Environment
 from envscaler.world.lint import lint
+from envscaler.world.proving.binding import binding_rules
 from envscaler.world.source import parse_class
 from envscaler.world.witness import resolve
 

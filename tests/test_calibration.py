@@ -6,7 +6,7 @@ from pathlib import Path
 import library
 import pytest
 
-from envscaler.calibration import Sighting, calibrate_audits
+from envscaler.auditing.calibration import Sighting, calibrate_audits
 from envscaler.error import ParameterError
 from envscaler.model.prompt import blocks
 from envscaler.model.request import Request
@@ -135,7 +135,7 @@ def test_what_lies_in_the_folder_is_not_done_again_unless_the_settings_are_other
     assert len(list(tmp_path.iterdir())) == 1
     planted = []
     monkeypatch.setattr(
-        "envscaler.calibration.mutants_of", lambda *a, **k: planted.append(a) or sources.Mutants()
+        "envscaler.auditing.calibration.mutants_of", lambda *a, **k: planted.append(a) or sources.Mutants()
     )
     again = calibrate_audits([WORLD], kinds=KIND[:1], folder=tmp_path, **QUICK)
     assert [row.id for row in again] == [row.id for row in first] and not planted
@@ -171,7 +171,8 @@ def test_wrong_parameters_are_refused(wrong: dict[str, object]) -> None:
 def test_all_kinds_are_planted_unless_some_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     monkeypatch.setattr(
-        "envscaler.calibration.mutants_of", lambda _, kinds, *a, **k: asked.append(kinds) or sources.Mutants()
+        "envscaler.auditing.calibration.mutants_of",
+        lambda _, kinds, *a, **k: asked.append(kinds) or sources.Mutants(),
     )
     calibrate_audits([WORLD], **QUICK)
     assert asked == [tuple(KINDS)]

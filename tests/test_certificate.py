@@ -10,7 +10,7 @@ from envscaler.record import map_references, references
 from envscaler.schema import Call, Certificate, Check, Kill, Proof, Scenario, Skeleton
 from envscaler.world.certificate import certify, garbage, wiped
 from envscaler.world.environment import Environment
-from envscaler.world.proofs import MUTATED, OTHERWISE, PLAYED
+from envscaler.world.proving.proofs import MUTATED, OTHERWISE, PLAYED
 from envscaler.world.witness import play, renumbered, resolve, succeeded
 
 LIBRARY = library.skeleton()

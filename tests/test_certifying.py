@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from worlds import LOANS, scenario, skeleton
 
-import envscaler.certifying as certifying
+import envscaler.certifying.many as certifying
 from envscaler import release as published_data
-from envscaler.certifying import Certified, certify_all, table
+from envscaler.certifying.examine import Options
+from envscaler.certifying.many import Certified, certify_all, table
 from envscaler.error import StoreError
-from envscaler.examining import Options
 from envscaler.schema import Call, Check, Scenario, Skeleton
 from envscaler.store import write_records
 

@@ -7,14 +7,14 @@ from library import TASK, asked, author, fenced
 from test_doubting import DEAF
 
 from envscaler.audits import audit_skeleton, passing
-from envscaler.completing import (
+from envscaler.model.connect import connect
+from envscaler.posing.completing import (
     complete_scenarios,
     findings_against,
     revision_table,
     revisions_of,
     yield_table,
 )
-from envscaler.model.connect import connect
 from envscaler.scenarios import build_scenarios
 from envscaler.schema import Task
 from envscaler.skeletons import build_skeleton

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from envscaler.calibration import Sighting
+from envscaler.auditing.calibration import Sighting
 from envscaler.error import ParameterError
 from envscaler.show import detection
 from envscaler.show.canvas import save_figure

@@ -6,8 +6,8 @@ import library
 import pytest
 from library import GREEDY, ITEMS, METHODS, STATE, TASK, author, fenced
 
-from envscaler.doubting import IN_DOUBT, doubtful_tools, evidence_of, faulty_tools, unsteady_tools
-from envscaler.drafting import Draft
+from envscaler.posing.doubting import IN_DOUBT, doubtful_tools, evidence_of, faulty_tools, unsteady_tools
+from envscaler.posing.drafting import Draft
 from envscaler.scenarios import build_scenario, build_scenarios
 from envscaler.schema import Call, Finding
 from envscaler.world.environment import Environment

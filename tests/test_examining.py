@@ -6,9 +6,9 @@ Run: python -m pytest tests/test_examining.py -q
 import pytest
 from worlds import LOANS, STATE, scenario, skeleton
 
-from envscaler.examining import Options, chances, examine_environment, examine_scenario
+from envscaler.certifying.examine import Options, chances, examine_environment, examine_scenario
+from envscaler.certifying.surveying import survey
 from envscaler.schema import Call, Check
-from envscaler.world.surveying import survey
 
 QUICK = Options(calls=60)
 VACUOUS = Check(

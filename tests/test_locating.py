@@ -6,10 +6,10 @@ import library
 import pytest
 from library import ITEMS, MAY_CHANGE, STATE, TASK, WITNESS, asked, author, fenced
 
-from envscaler.doubting import evidence_of
-from envscaler.drafting import Draft, Stuck
 from envscaler.error import PartRefused
-from envscaler.locating import behind, suspects
+from envscaler.posing.doubting import evidence_of
+from envscaler.posing.drafting import Draft, Stuck
+from envscaler.posing.locating import behind, suspects
 from envscaler.scenarios import build_scenario
 from envscaler.schema import Call, Certificate, Kill, Proof
 

@@ -6,13 +6,13 @@ import library
 import pytest
 from library import ITEMS, MAY_CHANGE, STATE, TASK, WITNESS, author
 
-from envscaler.catching import Attempt, holds, mistake_table, try_mistakes
 from envscaler.error import ParameterError
 from envscaler.model.connect import connect
 from envscaler.model.mistaken import MistakenModel
 from envscaler.model.mistakes import CHECK, CHECKLIST, KINDS, Mistake, Scene, Spoil
 from envscaler.model.mistakes import TASK as TASK_STEP
 from envscaler.model.mistakes import WITNESS as WITNESS_STEP
+from envscaler.posing.catching import Attempt, holds, mistake_table, try_mistakes
 from envscaler.scenarios import build_samples, build_scenario
 from envscaler.schema import Call, Check, Scenario, Skeleton, Task
 from envscaler.skeletons import build_skeleton

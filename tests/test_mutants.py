@@ -14,7 +14,7 @@ from envscaler.world.environment import Environment
 from envscaler.world.mutants.calls import call_mutants, doubled, dropped, mistakes
 from envscaler.world.mutants.states import state_mutants
 from envscaler.world.mutants.values import fresh_key, near
-from envscaler.world.shape import Leaf, Shape
+from envscaler.world.proving.shape import Leaf, Shape
 from envscaler.world.witness import Branches, play
 
 BEFORE = {

@@ -5,11 +5,11 @@ import pytest
 import worlds
 
 from envscaler.schema import Call, Check, Skeleton
-from envscaler.world.alike import Alike
 from envscaler.world.certificate import certify
 from envscaler.world.change import State, same
 from envscaler.world.environment import Environment
-from envscaler.world.otherwise import FAMILIES, Otherwise, Ways, free_values
+from envscaler.world.proving.alike import Alike
+from envscaler.world.proving.otherwise import FAMILIES, Otherwise, Ways, free_values
 from envscaler.world.witness import Branches, play
 
 WORLD = library.skeleton()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from library import GREEDY, METHODS, STATE, asked, author
 
-from envscaler.probing import INTENTS, PER_TOOL, Bench, Plan
+from envscaler.auditing.probing import INTENTS, PER_TOOL, Bench, Plan
 from envscaler.schema import Probe, Tool
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from envscaler.schema import Outcome
-from envscaler.world.otherwise import FAMILIES
-from envscaler.world.proofs import (
+from envscaler.world.proving.otherwise import FAMILIES
+from envscaler.world.proving.proofs import (
     MUST_KILL,
     SAID,
     Ended,

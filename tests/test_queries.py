@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from envscaler.error import ParameterError
 from envscaler.schema import Check, Scenario
-from envscaler.world.queries import Query, counting_queries, told_in
+from envscaler.world.proving.queries import Query, counting_queries, told_in
 from tests import library
 from tests.library import ITEMS, MAY_CHANGE, STATE, TASK, WITNESS
 

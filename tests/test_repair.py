@@ -7,8 +7,8 @@ import pytest
 from library import GREEDY, METHODS, STATE, asked, author, fenced
 from test_doubting import DEAF, STRICT
 
+from envscaler.auditing.repair import mend_skeletons, rewrite_tool, with_methods
 from envscaler.error import ModelError
-from envscaler.repair import mend_skeletons, rewrite_tool, with_methods
 from envscaler.scenarios import build_scenarios
 from envscaler.schema import Failure, Finding, Skeleton
 from envscaler.store import Records

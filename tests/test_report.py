@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from worlds import scenario, skeleton
 
-from envscaler.certifying import Certified, certify_all
-from envscaler.examining import Options
+from envscaler.certifying.examine import Options
+from envscaler.certifying.many import Certified, certify_all
 from envscaler.schema import Check, Failure
 from envscaler.show.report import histogram, render_report, write_report
 from envscaler.show.words import KINDS, words_of

@@ -8,7 +8,7 @@ from envscaler.error import PartRefused, ReplyError
 from envscaler.model.prompt import blocks
 from envscaler.model.revise import TRIES, ask_usable
 from envscaler.model.scripted import ScriptedModel
-from envscaler.drafting import TaskText
+from envscaler.posing.drafting import TaskText
 
 VARIABLES = dict.fromkeys(("summary", "entities", "tools", "rules", "state"), "x")
 

@@ -11,7 +11,7 @@ from envscaler.episode import roll_out
 from envscaler.error import ParameterError
 from envscaler.schema import Call, Check, Scenario, Skeleton
 from envscaler.scripted import IdleAgent, WitnessAgent
-from envscaler.search import calls_of, search_witness, touched_by, with_witness
+from envscaler.searching.search import calls_of, search_witness, touched_by, with_witness
 from envscaler.world.certificate import certify
 from envscaler.world.environment import Environment
 from envscaler.world.witness import play

@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from envscaler.world.change import copied, same
-from envscaler.world.shape import Leaf, Shape, leaves, value_at, with_record, with_value, without_record
+from envscaler.world.proving.shape import (
+    Leaf,
+    Shape,
+    leaves,
+    value_at,
+    with_record,
+    with_value,
+    without_record,
+)
 
 STATE = {
     "clients": {

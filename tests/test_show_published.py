@@ -2,8 +2,8 @@
 
 import pytest
 
-from envscaler.certifying import Certified
-from envscaler.examined import EnvironmentReport, Paid, ScenarioReport
+from envscaler.certifying.many import Certified
+from envscaler.certifying.rows import EnvironmentReport, Paid, ScenarioReport
 from envscaler.schema import Certificate, Finding, Proof
 from envscaler.show.published import (
     draw_findings,

@@ -10,10 +10,10 @@ from library import ITEMS, MAY_CHANGE, STATE, TASK, WITNESS, asked, author
 
 from envscaler.episode import roll_out
 from envscaler.error import PartRefused
+from envscaler.posing.solving import solve, where_told, witness_of
 from envscaler.scenarios import build_scenario
 from envscaler.schema import Call, Check, Scenario
 from envscaler.scripted import IdleAgent, WitnessAgent, act_on, replies_of, say
-from envscaler.solving import solve, where_told, witness_of
 from envscaler.world.certificate import certify
 
 SKELETON = library.skeleton()

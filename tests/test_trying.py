@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from envscaler.schema import Tool
 from envscaler.world.arguments import ArgumentsOf
-from envscaler.world.trying import Hand, Values, is_dated, is_time, kinds_of, means, named_in, shifted
+from envscaler.world.trials.trying import Hand, Values, is_dated, is_time, kinds_of, means, named_in, shifted
 
 STATE = {
     "today": "2025-03-10",

@@ -4,9 +4,7 @@ import library
 import pytest
 from library import ITEMS, STATE
 
-from envscaler.scenarios import build_scenario
-from envscaler.schema import Call, Check
-from envscaler.vetting import (
+from envscaler.posing.vetting import (
     changing_checks,
     check_problems,
     checklist_problem,
@@ -18,6 +16,8 @@ from envscaler.vetting import (
     task_problem,
     witness_problem,
 )
+from envscaler.scenarios import build_scenario
+from envscaler.schema import Call, Check
 from envscaler.world.environment import Environment
 from envscaler.world.witness import play
 

@@ -7,10 +7,10 @@ import pytest
 from worlds import LOANS, STATE
 
 from envscaler import release as published_data
+from envscaler.certifying.checklist import find_faults
 from envscaler.schema import Check
 from envscaler.world.certificate import garbage, wiped
 from envscaler.world.check import grade_all
-from envscaler.world.checklist import find_faults
 
 INITIAL = {**STATE, "loans": {}, "counter": 0}
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from worlds import LOANS, STATE, skeleton
 
 from envscaler import release as published_data
-from envscaler.world.fitting import expected, misfits
+from envscaler.certifying.fitting import expected, misfits
 
 
 def kinds(**changes: object) -> dict[str, str]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from envscaler.schema import Check
-from envscaler.world.hints import Hints, hints_of, quoted
+from envscaler.searching.hints import Hints, hints_of, quoted
 
 
 def hints(body: str) -> Hints:

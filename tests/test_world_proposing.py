@@ -9,9 +9,9 @@ import pytest
 from worlds import STATE, skeleton
 
 from envscaler.schema import Check, Tool
+from envscaler.searching.naming import distance, joined, keys_of, nearest, plain, tables_of, tokens, values_of
+from envscaler.searching.proposing import Proposer, cheapest
 from envscaler.world.arguments import ArgumentsOf
-from envscaler.world.naming import distance, joined, keys_of, nearest, plain, tables_of, tokens, values_of
-from envscaler.world.proposing import Proposer, cheapest
 
 WORLD = skeleton()
 INITIAL = {**STATE, "loans": {}, "counter": 0}

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from worlds import skeleton
 
 from envscaler import release as published_data
+from envscaler.certifying.providers import PROVIDERS, described, lint_schemas, refusals
 from envscaler.schema import Tool
-from envscaler.world.providers import PROVIDERS, described, lint_schemas, refusals
 
 
 def tool(parameters: object = None, name: str = "run", description: str = "Run.") -> Tool:

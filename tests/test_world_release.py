@@ -16,7 +16,7 @@ from envscaler.world.check import grade
 from envscaler.world.environment import Environment
 from envscaler.world.referee import check_environment
 from envscaler.world.replay import parsed, replay
-from envscaler.world.trying import Values, arguments
+from envscaler.world.trials.trying import Values, arguments
 
 pytestmark = pytest.mark.release
 HOSTILE = [

@@ -8,11 +8,11 @@ from worlds import skeleton
 
 from envscaler.schema import Rule, Skeleton
 from envscaler.world.environment import Environment
-from envscaler.world.exploring import Explorer
 from envscaler.world.reading import read_code
 from envscaler.world.referee import Findings, check_environment
+from envscaler.world.trials.exploring import Explorer
 from envscaler.world.trials.habits import Habits
-from envscaler.world.trying import Values, related
+from envscaler.world.trials.trying import Values, related
 
 SHOP = '''
 from typing import TypedDict

@@ -11,9 +11,9 @@ from collections import defaultdict
 from pathlib import Path
 
 from envscaler import project
+from envscaler.certifying.examine import Recorded
 from envscaler.commands import Commands, Report
 from envscaler.error import ParameterError, StoreError
-from envscaler.examining import Recorded
 from envscaler.schema import Failure, Scenario, Skeleton
 from envscaler.store import Records
 
@@ -50,8 +50,8 @@ def add(commands: Commands) -> None:
 
 
 def _certify(parsed: argparse.Namespace) -> Report:
-    from envscaler.certifying import certify_all, table
-    from envscaler.examining import Options
+    from envscaler.certifying.examine import Options
+    from envscaler.certifying.many import certify_all, table
     from envscaler.show.report import write_report
 
     if parsed.search < 0 or parsed.calls < 1 or parsed.workers < 0:

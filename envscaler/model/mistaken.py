@@ -2,7 +2,7 @@
 
 `MistakenModel` wraps another model and spoils the first fitting reply of one step in each sample; what it is asked
 afterwards it answers as an author would who did not notice. Told what is wrong, it answers rightly, unless it is
-`stubborn`. The kinds of mistakes are in `mistakes`, what becomes of them is measured by `catching`.
+`stubborn`. The kinds of mistakes are in `mistakes`, what becomes of them is measured by `posing.catching`.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 `KINDS` is the registry: name → which step is spoiled, and how. A kind sees the prompt, the good reply and what went
 before, as text; it executes nothing and cannot know whether its mistake will be noticed. Who makes the mistake is
-`mistaken`'s business, what becomes of it `catching`'s.
+`mistaken`'s business, what becomes of it `posing.catching`'s.
 """
 
 import json

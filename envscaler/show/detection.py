@@ -1,7 +1,7 @@
 """The detection matrix: which layer of an audit notices which kind of planted fault, as a table and as a picture.
 
-Made of the rows of `calibration`, as a frame. Faults that execution can show stand apart from those that only a judge
-can see, and what is told of untouched originals stands below, for a layer that cries always detects everything.
+Made of the rows of `auditing.calibration`, as a frame. Faults that execution can show stand apart from those that only
+a judge can see, and what is told of untouched originals stands below, for a layer that cries always detects everything.
 """
 
 from collections.abc import Iterable, Mapping

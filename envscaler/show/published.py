@@ -1,13 +1,13 @@
 """What was found of published data, drawn: what doing nothing earns, findings by kind, rewards without vacuous checks.
 
-Made of the rows of `certifying` and of replays; the report in HTML is `report`'s. Nothing is examined here.
+Made of the rows of `certifying.many` and of replays; the report in HTML is `report`'s. Nothing is examined here.
 """
 
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from envscaler.certifying import Certified, paid_for
+from envscaler.certifying.many import Certified, paid_for
 from envscaler.show.canvas import INK, axes_for, in_house_style, percent_axis, say, says_nothing
 
 if TYPE_CHECKING:

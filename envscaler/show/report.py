@@ -1,6 +1,6 @@
 """The report of a certification: one HTML file that needs no other, to be opened, searched, sorted and sent around.
 
-What was found is `certifying`'s; here it is put into words (`words`), counted by kind, and drawn. Every text of
+What was found is `certifying.many`'s; here it is put into words (`words`), counted by kind, and drawn. Every text of
 the data goes through the template's escaping. Nothing is computed that the rows do not say.
 """
 
@@ -15,8 +15,8 @@ from jinja2 import Environment as Templates
 from markupsafe import Markup, escape
 
 from envscaler import __version__
-from envscaler.certifying import Certified, Report, cannot_hold, paid_for, table
-from envscaler.examined import EnvironmentReport, ScenarioReport
+from envscaler.certifying.many import Certified, Report, cannot_hold, paid_for, table
+from envscaler.certifying.rows import EnvironmentReport, ScenarioReport
 from envscaler.schema import Finding
 from envscaler.show.markup import as_json, shorten
 from envscaler.show.words import CHECKS, SCHEMAS, STATES, words_of

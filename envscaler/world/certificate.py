@@ -17,16 +17,17 @@ from typing import Any
 
 from envscaler.error import EnvironmentLost, SourceError
 from envscaler.schema import Certificate, Json, Outcome, Proof, Scenario, Skeleton
-from envscaler.world import clock, proofs
-from envscaler.world.alike import Alike
+from envscaler.world import clock
 from envscaler.world.change import State
 from envscaler.world.check import Grader, survivors
 from envscaler.world.environment import Environment
 from envscaler.world.mutants.calls import call_mutants, named
 from envscaler.world.mutants.states import StateMutant, state_mutants
-from envscaler.world.otherwise import Otherwise, Ways, free_values
-from envscaler.world.proofs import Ended, Tried
-from envscaler.world.shape import Shape, leaves, value_at
+from envscaler.world.proving import proofs
+from envscaler.world.proving.alike import Alike
+from envscaler.world.proving.otherwise import Otherwise, Ways, free_values
+from envscaler.world.proving.proofs import Ended, Tried
+from envscaler.world.proving.shape import Shape, leaves, value_at
 from envscaler.world.witness import Branches, play
 
 LATER = 26 * 3600.0

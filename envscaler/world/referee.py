@@ -15,9 +15,9 @@ from typing import Any
 from envscaler.error import EnvironmentLost, SourceError
 from envscaler.schema import Call, Finding, Json, Skeleton
 from envscaler.world.environment import Environment
-from envscaler.world.exploring import CALLS, Explorer, Seen
 from envscaler.world.lint import lint
 from envscaler.world.trials.again import Again
+from envscaler.world.trials.exploring import CALLS, Explorer, Seen
 from envscaler.world.trials.finding import finding
 from envscaler.world.trials.habits import Habits
 from envscaler.world.trials.inputs import Inputs
@@ -25,7 +25,7 @@ from envscaler.world.trials.inside import Inside, by_address
 from envscaler.world.trials.replies import Replies
 from envscaler.world.trials.rules import Rules
 from envscaler.world.trials.schemas import check_tools
-from envscaler.world.trying import Values
+from envscaler.world.trials.trying import Values
 
 _LOOKED_INTO = 4
 """Calls of each tool that are looked into (`trials.inside`)."""

@@ -16,7 +16,7 @@ from envscaler.record import FROM, map_references
 from envscaler.schema import Call, Json
 from envscaler.world.change import Diff, State, copied, diff, same, unescaped
 from envscaler.world.environment import Environment, Snapshot
-from envscaler.world.shape import leaves
+from envscaler.world.proving.shape import leaves
 
 MOST_LOST = 4
 """Calls of branches that may hang or crash before no more branches are tried: each costs a time-out."""

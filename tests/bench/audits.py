@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import published
 
-from envscaler.calibration import calibrate_audits
+from envscaler.auditing.calibration import calibrate_audits
 from envscaler.model.builtin import BuiltinModel
 from envscaler.model.builtin.build import world_of
 from envscaler.model.builtin.domain import domains
@@ -34,8 +34,8 @@ from envscaler.model.connect import connect
 from envscaler.schema import Skeleton, Theme
 from envscaler.show.detection import cost_table, detection_table, draw_detection, false_alarm_table
 from envscaler.skeletons import build_skeleton
-from envscaler.world.exploring import CALLS
 from envscaler.world.mutants.sources import HELD_OUT_KINDS, KINDS, Mutants, held_out_environment, mutants_of
+from envscaler.world.trials.exploring import CALLS
 
 RELEASE = Path(
     os.environ.get("ENVSCALER_RELEASE", Path(__file__).resolve().parents[3] / "shared" / "release")

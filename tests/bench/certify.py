@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from envscaler import release
-from envscaler.certifying import certify_all
-from envscaler.examining import CALLS, Options
+from envscaler.certifying.examine import CALLS, Options
+from envscaler.certifying.many import certify_all
 from envscaler.schema import Scenario, Skeleton
 from envscaler.world.sandbox import pool, start_worker
 

@@ -6,9 +6,10 @@
 
 Certificates are those the scenarios come with. `before repair` counts scenarios none of whose parts was asked for
 again, `after repair` all that were certified, both of those asked for. A query counts when changing its answer in
-the initial state makes the unchanged witness fail (`world.queries`); `fed` are those whose value a later call is
-given. Two tasks of an environment are alike when they consist of the same sub-tasks with the same values; the
-similarity is the cosine of their embeddings. Rules bind when some edited transition breaks them (`world.binding`).
+the initial state makes the unchanged witness fail (`world.proving.queries`); `fed` are those whose value a later
+call is given. Two tasks of an environment are alike when they consist of the same sub-tasks with the same values; the
+similarity is the cosine of their embeddings. Rules bind when some edited transition breaks them
+(`world.proving.binding`).
 """
 
 import argparse
@@ -27,8 +28,8 @@ from envscaler.model.builtin.build import world_of
 from envscaler.model.builtin.domain import domains
 from envscaler.parallel import run_all
 from envscaler.schema import Scenario, Skeleton, Theme
-from envscaler.world.binding import Binding, binding_rules
-from envscaler.world.queries import Query, counting_queries
+from envscaler.world.proving.binding import Binding, binding_rules
+from envscaler.world.proving.queries import Query, counting_queries
 
 
 def tell(metric: str, value: float, unit: str) -> None:

@@ -15,9 +15,9 @@ import numpy as np
 
 import envscaler as es
 from envscaler.audits import against_truth
-from envscaler.completing import mended_tools
 from envscaler.model.builtin import BuiltinModel
 from envscaler.model.builtin.domain import domains
+from envscaler.posing.completing import mended_tools
 from envscaler.schema import Audit, Skeleton, Theme
 from envscaler.store import Records
 

@@ -19,7 +19,7 @@ from envscaler.schema import Call, Json, Skeleton
 from envscaler.world.change import copied
 from envscaler.world.mutants.states import in_turn
 from envscaler.world.mutants.values import Wrong, near, short
-from envscaler.world.shape import Path, Shape, leaves
+from envscaler.world.proving.shape import Path, Shape, leaves
 from envscaler.world.witness import Played, renumbered
 
 MOST = 20

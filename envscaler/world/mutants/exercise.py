@@ -19,7 +19,7 @@ from envscaler.world.check import all_broken_invariants
 from envscaler.world.environment import Environment
 from envscaler.world.mutants.kinds import Difference
 from envscaler.world.tree import find_class, functions, parse_tree
-from envscaler.world.trying import Values, arguments, is_id
+from envscaler.world.trials.trying import Values, arguments, is_id
 
 RUNS, LENGTH = 8, 50
 """Runs from the initial state, and calls in each; three in five are calls of the tool that is looked at."""

@@ -19,7 +19,7 @@ from envscaler.record import is_number
 from envscaler.schema import Json
 from envscaler.world.change import Diff, State, diff, records, same, unescaped
 from envscaler.world.mutants.values import Wrong, fresh_key, near, shifted, short
-from envscaler.world.shape import (
+from envscaler.world.proving.shape import (
     Leaf,
     Path,
     Shape,

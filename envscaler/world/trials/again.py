@@ -14,7 +14,7 @@ from envscaler.error import EnvironmentLost, SourceError
 from envscaler.schema import Call, Finding, Json, Skeleton
 from envscaler.world.change import Diff, State, same
 from envscaler.world.environment import Environment
-from envscaler.world.exploring import Seen
+from envscaler.world.trials.exploring import Seen
 from envscaler.world.trials.finding import finding
 
 REPLAYED = 60

@@ -13,8 +13,8 @@ from typing import Any
 
 from envscaler.schema import Json, Severity
 from envscaler.world.change import Diff, State, records, unescaped
-from envscaler.world.shape import Column, Path, Shape, leaves, pattern
-from envscaler.world.trying import kind_of
+from envscaler.world.proving.shape import Column, Path, Shape, leaves, pattern
+from envscaler.world.trials.trying import kind_of
 
 Breach = tuple[str, Severity, str]
 """Kind, severity and message."""

@@ -13,12 +13,12 @@ from typing import Any
 
 from envscaler.schema import Finding, Json, Skeleton
 from envscaler.world.change import State, records, same, unescaped
-from envscaler.world.exploring import Seen
+from envscaler.world.proving.shape import Column, Shape
 from envscaler.world.reading import read_code
-from envscaler.world.shape import Column, Shape
 from envscaler.world.source import parse_class
+from envscaler.world.trials.exploring import Seen
 from envscaler.world.trials.finding import finding
-from envscaler.world.trying import Values, is_id, means
+from envscaler.world.trials.trying import Values, is_id, means
 
 _REPLACES = re.compile(
     "update|upsert|set_|put_|save|edit|modify|record|assign|log_|store|sync|replace|import|rate_"

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 
 from envscaler.schema import Call, Finding, Json, Severity, Skeleton
 from envscaler.world.arguments import ArgumentsOf
-from envscaler.world.exploring import Seen
 from envscaler.world.live import Live
 from envscaler.world.sandbox import WorkerLost
 from envscaler.world.source import parse_class
 from envscaler.world.tree import find_class, functions, parse_tree
+from envscaler.world.trials.exploring import Seen
 from envscaler.world.trials.finding import as_dict, finding
 from envscaler.world.trials.schemas import admitted
-from envscaler.world.trying import Values, is_id, wrong
+from envscaler.world.trials.trying import Values, is_id, wrong
 
 _SLIPS = frozenset(
     {"KeyError", "TypeError", "AttributeError", "IndexError", "NameError", "UnboundLocalError"}

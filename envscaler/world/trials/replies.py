@@ -11,8 +11,8 @@ from typing import Any
 
 from envscaler.schema import Finding, Json, Severity, Skeleton
 from envscaler.world.change import State, same
-from envscaler.world.exploring import Seen
-from envscaler.world.shape import Shape
+from envscaler.world.proving.shape import Shape
+from envscaler.world.trials.exploring import Seen
 from envscaler.world.trials.finding import as_dict, finding
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")

@@ -11,7 +11,7 @@ from typing import Any
 from envscaler.schema import Finding, Rule
 from envscaler.world.change import State
 from envscaler.world.check import all_broken_invariants, broken_invariants
-from envscaler.world.exploring import Seen
+from envscaler.world.trials.exploring import Seen
 from envscaler.world.trials.finding import finding
 
 

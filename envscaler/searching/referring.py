@@ -10,9 +10,9 @@ from typing import Any
 
 from envscaler.record import FROM, canonical
 from envscaler.schema import Call, Json, Scenario, Skeleton
+from envscaler.searching.proposing import Proposer
 from envscaler.world.change import State
 from envscaler.world.environment import Environment
-from envscaler.world.proposing import Proposer
 from envscaler.world.witness import play, succeeded
 
 _READS = 12

@@ -15,10 +15,10 @@ from typing import Any
 
 from envscaler.record import is_number, references
 from envscaler.schema import Call, Json, Skeleton
-from envscaler.world.alike import Alike
 from envscaler.world.change import State
 from envscaler.world.mutants.calls import mistakes, named
-from envscaler.world.shape import leaves
+from envscaler.world.proving.alike import Alike
+from envscaler.world.proving.shape import leaves
 from envscaler.world.witness import Branch, Branches, renumbered, succeeded
 
 FAMILIES = (

@@ -3,7 +3,7 @@
 For one check that does not hold yet, the arguments of each tool get candidates with a cost each: values that
 the check compares a field of that name with are cheapest, those of checks that speak of the same things come
 next, then what the record has already, then whatever the state holds. The cheapest combinations are proposed
-first. Nothing is called here (`search` does), and what comes out is a guess each.
+first. Nothing is called here (`searching.search` does), and what comes out is a guess each.
 """
 
 import heapq
@@ -13,9 +13,8 @@ from typing import Any
 
 from envscaler.record import as_dict, canonical
 from envscaler.schema import Call, Check, Json, Skeleton, Tool
-from envscaler.world.change import State, records
-from envscaler.world.hints import Hints, hints_of, quoted
-from envscaler.world.naming import (
+from envscaler.searching.hints import Hints, hints_of, quoted
+from envscaler.searching.naming import (
     distance,
     joined,
     keys_of,
@@ -26,7 +25,8 @@ from envscaler.world.naming import (
     tokens,
     values_of,
 )
-from envscaler.world.trying import is_id
+from envscaler.world.change import State, records
+from envscaler.world.trials.trying import is_id
 
 MOST_VALUES = 7
 """Candidates of one argument that are combined."""

@@ -3,19 +3,19 @@
 What execution alone shows (a tool raised, hung, broke a rule) is an error. A tool is only in doubt, a warning, where
 the authors of the task, its checks and its calls keep expecting of it what it does not do: one of them is wrong, and
 nobody can see from outside which. Every finding holds the call, its reply, what it changed, and the state it was
-made in, so that it can be made again. Scenarios never mend a tool: `repair` takes it to its author.
+made in, so that it can be made again. Scenarios never mend a tool: `auditing.repair` takes it to its author.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from envscaler.drafting import Draft
 from envscaler.error import EnvironmentLost, ParameterError
+from envscaler.posing.drafting import Draft
+from envscaler.posing.solving import where_told
+from envscaler.posing.vetting import refusal
 from envscaler.record import canonical, references
 from envscaler.schema import Call, Check, Finding, Json, Outcome, Severity
-from envscaler.solving import where_told
-from envscaler.vetting import refusal
 from envscaler.world.change import Diff, State, same, unescaped
 from envscaler.world.check import BYSTANDERS, all_broken_invariants, grade
 from envscaler.world.environment import Environment

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 
 from envscaler.error import EnvironmentLost, SourceError
 from envscaler.schema import Call, Check, Finding, Skeleton
+from envscaler.searching.proposing import Proposer
 from envscaler.world.change import State
 from envscaler.world.environment import Environment
-from envscaler.world.exploring import Explorer
-from envscaler.world.proposing import Proposer
 from envscaler.world.sandbox import WorkerLost
 from envscaler.world.source import parse_class
+from envscaler.world.trials.exploring import Explorer
 from envscaler.world.witness import succeeded
 
 CALLS = 20

@@ -1,7 +1,7 @@
 """Looking for a witness: is there a way to solve a scenario that comes without one?
 
 Recorded episodes come first, then the agents one gives, then a search that reads the checks: it proposes calls
-(`world.seeking`), tries them without making them, grades the states they lead to, makes the ones that bring
+(`searching.seeking`), tries them without making them, grades the states they lead to, makes the ones that bring
 a check about, and goes back where that led nowhere. Every witness is played again from the beginning, shortened,
 and certified. `not found within budget` is no proof that a scenario cannot be solved.
 
@@ -18,11 +18,11 @@ from envscaler.agent import Agent
 from envscaler.episode import roll_out
 from envscaler.error import ParameterError
 from envscaler.schema import Call, Certificate, Rollout, Scenario, Skeleton
+from envscaler.searching.referring import with_references
+from envscaler.searching.seeking import Seeker
 from envscaler.world.certificate import certify
 from envscaler.world.change import State, diff, unescaped
-from envscaler.world.referring import with_references
 from envscaler.world.retrace import calls_in
-from envscaler.world.seeking import Seeker
 
 BUDGET = 20_000
 """Tool calls that a search may try."""
@@ -37,7 +37,7 @@ class Search:
     witness: list[Call]
     """Calls that solve the scenario, shortened; empty where none was found."""
     found_by: str
-    """`search`, `recorded`, or the name of the agent."""
+    """`searching.search`, `recorded`, or the name of the agent."""
     calls: int
     """Tool calls tried."""
     states: int

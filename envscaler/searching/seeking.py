@@ -4,7 +4,7 @@
 
 Where no single call helps, the same call is made for every record of a group, or the one that comes nearest to what
 some check wants; and the search goes back where that led nowhere. It needs no model, and it sees the state and the
-answers: no agent may be shown any of this. What becomes of a witness is `search`'s business.
+answers: no agent may be shown any of this. What becomes of a witness is `searching.search`'s business.
 """
 
 import heapq
@@ -16,11 +16,11 @@ from typing import Self
 from envscaler.error import EnvironmentLost
 from envscaler.record import canonical
 from envscaler.schema import Call, Scenario, Skeleton
+from envscaler.searching.hints import Hints
+from envscaler.searching.proposing import Proposer
 from envscaler.world.change import Diff, State, records, unescaped
 from envscaler.world.check import BYSTANDERS, grade_all
 from envscaler.world.environment import Environment, Snapshot
-from envscaler.world.hints import Hints
-from envscaler.world.proposing import Proposer
 from envscaler.world.witness import play, succeeded
 
 _EACH = (24, 60, 150)

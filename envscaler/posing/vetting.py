@@ -9,12 +9,12 @@ parts fit together is for the certificate to say; nothing is mended here.
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+from envscaler.certifying.checklist import find_faults
 from envscaler.record import canonical
 from envscaler.schema import Call, Check, Entity, Json, Outcome, Skeleton
 from envscaler.world.certificate import garbage, wiped
 from envscaler.world.change import State, unescaped
 from envscaler.world.check import grade_all
-from envscaler.world.checklist import find_faults
 from envscaler.world.witness import Played
 
 FEWEST_WORDS = 50

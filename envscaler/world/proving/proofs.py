@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from envscaler.schema import Kill, Outcome, Proof, Scenario, reward_of
 from envscaler.world.change import State, same
-from envscaler.world.otherwise import FAMILIES
+from envscaler.world.proving.otherwise import FAMILIES
 from envscaler.world.witness import Played
 
 MUST_KILL = 0.5

@@ -13,10 +13,10 @@ from functools import lru_cache
 
 from envscaler.error import SourceError
 from envscaler.schema import Check, Finding, Json, Outcome, Severity
+from envscaler.searching.hints import Hints, hints_of
 from envscaler.world.change import State
-from envscaler.world.hints import Hints, hints_of
 from envscaler.world.tree import parse_tree
-from envscaler.world.trying import Values
+from envscaler.world.trials.trying import Values
 
 
 def find_faults(

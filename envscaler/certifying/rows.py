@@ -1,6 +1,6 @@
 """What was found of somebody's environments and scenarios, as records: rows of the file that `certify` writes.
 
-`examining` makes them, `certifying` sums them up, `show.report` shows them.
+`certifying.examine` makes them, `certifying.many` sums them up, `show.report` shows them.
 """
 
 from typing import Literal
@@ -62,7 +62,7 @@ class Searched(Part):
     result: str
     """`solved` or `not found within budget`."""
     found_by: str
-    """`recorded`, `search`, or an agent."""
+    """`recorded`, `searching.search`, or an agent."""
     calls: int
     """Tool calls tried."""
     states: int
@@ -93,7 +93,7 @@ class ScenarioReport(Record):
     vacuous: list[str] = []
     """Goals that hold before anything is done."""
     paid: dict[str, Paid] = {}
-    """What is paid for a state that nobody brought about; see `examining.IDLE`."""
+    """What is paid for a state that nobody brought about; see `certifying.examine.IDLE`."""
     findings: list[Finding] = []
     """What is wrong with its checks and its initial state."""
     searched: Searched | None = None

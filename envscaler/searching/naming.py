@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from envscaler.record import canonical
 from envscaler.schema import Json
 from envscaler.world.change import State
-from envscaler.world.trying import is_id
+from envscaler.world.trials.trying import is_id
 
 _PREFIXES = re.compile(r"^(new|updated?|target|final|requested|input|desired)_")
 _DULL = frozenset({"id", "ids", "of", "for", "the", "is", "by"})

@@ -21,7 +21,7 @@ from envscaler.schema import Call, Finding, Json, Rule, Scenario, Skeleton
 from envscaler.world.change import State, records
 from envscaler.world.environment import Environment
 from envscaler.world.jury import TIMEOUT, Jury, held_once
-from envscaler.world.trying import Hand, Values
+from envscaler.world.trials.trying import Hand, Values
 from envscaler.world.witness import play, succeeded
 
 _ROUNDS, _MOVES, _ROWS, _OTHERS = 3, 12, 6, 4

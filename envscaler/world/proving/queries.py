@@ -24,7 +24,7 @@ from envscaler.world.change import State, records, same, unescaped
 from envscaler.world.check import grade
 from envscaler.world.environment import Environment
 from envscaler.world.mutants.values import fresh_key, near
-from envscaler.world.shape import Leaf, Path, Shape, leaves, with_value
+from envscaler.world.proving.shape import Leaf, Path, Shape, leaves, with_value
 from envscaler.world.witness import follow, play
 
 _CHANGES, _VALUES = 6, 8

@@ -20,7 +20,7 @@ from envscaler.world.environment import Environment
 from envscaler.world.live import ToolRaised
 from envscaler.world.reading import Code, read_code
 from envscaler.world.sandbox import WorkerLost
-from envscaler.world.trying import Hand, Values
+from envscaler.world.trials.trying import Hand, Values
 from envscaler.world.witness import succeeded
 
 CALLS = 1500

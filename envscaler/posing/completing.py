@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from envscaler.drafting import PARTS
+from envscaler.auditing.repair import mend_skeletons
 from envscaler.model.request import Model
 from envscaler.parallel import run_all, several
-from envscaler.repair import mend_skeletons
+from envscaler.posing.drafting import PARTS
 from envscaler.scenarios import build_samples
 from envscaler.schema import Audit, Failure, Finding, Json, Origin, Scenario, Skeleton
 from envscaler.store import Records

@@ -4,7 +4,7 @@
 
 The file of rows is the checkpoint: what it holds is not done again, a run that was cut short goes on where it
 stopped, and a torn last line is mended. A row belongs to its content and to how thoroughly one looked, so other
-options make other rows. What one row says is `examining`'s business, how it is shown `show.report`'s.
+options make other rows. What one row says is `certifying.examine`'s business, how it is shown `show.report`'s.
 """
 
 import json
@@ -20,9 +20,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from envscaler import __version__
+from envscaler.certifying.examine import CANNOT_HOLD, Options, Recorded, examine_environment, examine_scenario
+from envscaler.certifying.rows import EnvironmentReport, ScenarioReport
 from envscaler.error import StoreError
-from envscaler.examined import EnvironmentReport, ScenarioReport
-from envscaler.examining import CANNOT_HOLD, Options, Recorded, examine_environment, examine_scenario
 from envscaler.parallel import run_all
 from envscaler.record import digest
 from envscaler.schema import Failure, Finding, Json, Scenario, Skeleton

@@ -3,17 +3,17 @@
 A part is never blamed without evidence, and mostly more than one can be at fault: whether a goal stays open because
 the calls are wrong or the check is, cannot be seen from outside. So the suspects are named in the order of their
 likelihood, each with what its author has to be told, and they take their turns. That a tool of the skeleton may be at
-fault is for `doubting` to say. Nothing is written or mended here.
+fault is for `posing.doubting` to say. Nothing is written or mended here.
 """
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from envscaler.doubting import Evidence, concerned, literals, unmet_in_words
-from envscaler.drafting import Draft, PartName, Stuck
+from envscaler.posing.doubting import Evidence, concerned, literals, unmet_in_words
+from envscaler.posing.drafting import Draft, PartName, Stuck
+from envscaler.posing.vetting import refusal, shown
 from envscaler.schema import Certificate, Kill, Proof
-from envscaler.vetting import refusal, shown
 from envscaler.world.change import unescaped
 from envscaler.world.check import BYSTANDERS
 

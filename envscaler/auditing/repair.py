@@ -11,12 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from envscaler.auditing.probing import Bench, Trial
 from envscaler.error import EnvironmentLost, PartRefused, ReplyError, SourceError
 from envscaler.model.reply import Code
 from envscaler.model.request import Model
 from envscaler.model.revise import ask_usable
 from envscaler.parallel import run_all, several
-from envscaler.probing import Bench, Trial
 from envscaler.schema import Failure, Finding, Json, Probe, Skeleton, canonical
 from envscaler.skeletons import prove_it_loads
 from envscaler.store import Records

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator
 from envscaler.record import canonical, digest, is_number
 from envscaler.schema import Json
 from envscaler.world.change import Diff, State, diff, records, same, unescaped
-from envscaler.world.shape import Leaf, Path, Shape, leaves, pattern, value_at, with_value
+from envscaler.world.proving.shape import Leaf, Path, Shape, leaves, pattern, value_at, with_value
 
 ANY = "*"
 """Stands for every record of a table."""

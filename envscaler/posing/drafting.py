@@ -4,7 +4,7 @@
 
 A draft writes what is missing and vets it at once; a part can be taken back with what speaks against it, and what
 depends on it goes with it. Every time a part has to be asked for again is a `Revision`, so that a yield before and
-after repair can be told. The draft does not judge itself: `locating` says which part is to blame.
+after repair can be told. The draft does not judge itself: `posing.locating` says which part is to blame.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -13,16 +13,14 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 from envscaler.agent import Agent
+from envscaler.auditing.starting import ask_state, start_problem
 from envscaler.error import PartRefused
 from envscaler.model.ask import ask, origin
 from envscaler.model.reply import Code
 from envscaler.model.request import Model
 from envscaler.model.revise import TRIES, ask_usable, told
-from envscaler.schema import Call, Check, Failure, Finding, Json, Origin, Part, Scenario, Skeleton
-from envscaler.skeletons import tools_to_show
-from envscaler.solving import solve
-from envscaler.starting import ask_state, start_problem
-from envscaler.vetting import (
+from envscaler.posing.solving import solve
+from envscaler.posing.vetting import (
     check_problems,
     checklist_problem,
     plain,
@@ -30,6 +28,8 @@ from envscaler.vetting import (
     task_problem,
     witness_problem,
 )
+from envscaler.schema import Call, Check, Failure, Finding, Json, Origin, Part, Scenario, Skeleton
+from envscaler.skeletons import tools_to_show
 from envscaler.world.environment import Environment
 from envscaler.world.witness import Played, play
 

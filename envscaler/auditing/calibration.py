@@ -20,19 +20,19 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from envscaler.auditing.probing import Bench, Trial
+from envscaler.auditing.starting import ask_state, loading_problem
 from envscaler.error import EnvscalerError, ParameterError
 from envscaler.model.prompt import blocks
 from envscaler.model.request import Model, Reply, Request
 from envscaler.parallel import run_all
-from envscaler.probing import Bench, Trial
 from envscaler.record import digest
 from envscaler.schema import Failure, Finding, Json, Record, Skeleton, Usage
-from envscaler.starting import ask_state, loading_problem
 from envscaler.store import Records, read_records, write_records
-from envscaler.world.exploring import CALLS
 from envscaler.world.mutants.sources import KINDS, Planted, mutants_of
 from envscaler.world.referee import check_environment
-from envscaler.world.trying import Hand, Values
+from envscaler.world.trials.exploring import CALLS
+from envscaler.world.trials.trying import Hand, Values
 
 Layer = Literal["referee", "invariants", "judge"]
 LAYERS: tuple[Layer, ...] = ("referee", "invariants", "judge")

@@ -2,7 +2,7 @@
 
 `examine_environment` asks the referee and the lint of tool schemas; `examine_scenario` grades states that nobody
 brought about, looks for faults in the checks and in the initial state, looks for a witness where it is told to,
-and makes the certificate. Many at once, resumed and summed up, are `certifying`'s business. Nothing is repaired.
+and makes the certificate. Many at once, resumed and summed up, are `certifying.many`'s business. Nothing is repaired.
 """
 
 import ast
@@ -10,20 +10,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from envscaler.certifying.checklist import find_faults
+from envscaler.certifying.fitting import misfits
+from envscaler.certifying.providers import MOST_DESCRIPTION, PROVIDERS, described, lint_schemas, refusals
+from envscaler.certifying.rows import EnvironmentReport, Paid, ScenarioReport, Searched
+from envscaler.certifying.surveying import Survey, survey
 from envscaler.error import EnvironmentLost, SourceError
-from envscaler.examined import EnvironmentReport, Paid, ScenarioReport, Searched
 from envscaler.schema import Call, Json, Outcome, Scenario, Skeleton
-from envscaler.search import Search, search_witness
+from envscaler.searching.search import Search, search_witness
 from envscaler.world.certificate import certify, garbage, wiped
 from envscaler.world.change import State
 from envscaler.world.check import BYSTANDERS, grade_all, reward
-from envscaler.world.checklist import find_faults
 from envscaler.world.environment import Environment
-from envscaler.world.fitting import misfits
-from envscaler.world.providers import MOST_DESCRIPTION, PROVIDERS, described, lint_schemas, refusals
 from envscaler.world.referee import check_environment
 from envscaler.world.replay import replay
-from envscaler.world.surveying import Survey, survey
 from envscaler.world.tree import parse_tree
 
 Recorded = Sequence[tuple[Call, Json]]
