@@ -17,6 +17,7 @@ from envscaler.error import ParameterError, SourceError
 from envscaler.schema import Json, Skeleton
 from envscaler.world.mutants import operators_checks as operators_checks
 from envscaler.world.mutants import operators_effects as operators_effects
+from envscaler.world.mutants import operators_records as operators_records
 from envscaler.world.mutants.exercise import Exercise
 from envscaler.world.mutants.kinds import KINDS, Difference, Kind
 from envscaler.world.mutants.method import Change, Method, World, edited
