@@ -119,7 +119,8 @@ def test_by_chance_the_model_is_asked_for_verdicts_only_and_sees_no_invariant_br
     model = judge("pass")
     rows = calibrate_audits([WORLD], model, kinds=["rule not enforced"], rounds=3, tester="chance", **QUICK)
     assert {request.step for request in model.requests} == {"audits/judge"}
-    assert not any(row.told for row in rows if row.layer == "judge")
+    # A tool may break down under the call; no rule may be what fails it.
+    assert not any("rule" in row.said.lower() for row in rows if row.layer == "judge")
 
 
 def test_same_seed_same_rows_but_for_the_time() -> None:
