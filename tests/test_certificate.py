@@ -473,3 +473,82 @@ def test_a_play_goes_on_from_replies_that_are_known() -> None:
         refused = play(world, rest, [{"data": {}}])
     assert played.refused is None and len(played.replies) == 2 and played.calls[0].arguments["member"] == 7
     assert refused.refused == 1
+
+
+DEPOT = '''
+from datetime import datetime, timedelta
+
+
+class Depot:
+    """Keeps loans with a due time, tags by their slug, and what was taken in."""
+
+    def __init__(self, initial_state: dict | None = None) -> None:
+        self.loans: dict = {}
+        self.tags: dict = {}
+        self.sales: list = []
+        self.total = 0
+        for name, value in (initial_state or {}).items():
+            setattr(self, name, value)
+
+    def renew(self, loan_id: str, days: int) -> dict:
+        """Renew a loan."""
+        if loan_id not in self.loans:
+            return {"success": False, "error": "no such loan"}
+        loan = self.loans[loan_id]
+        loan["due"] = (datetime.now() + timedelta(days=days)).isoformat()
+        loan["renewals"] += 1
+        return {"success": True, "data": dict(loan)}
+
+    def add_tag(self, title: str) -> dict:
+        """Add a tag."""
+        self.tags[title.lower().replace(" ", "-")] = {"title": title}
+        return {"success": True}
+
+    def sell(self, seats: int) -> dict:
+        """Sell seats."""
+        self.sales.append({"seats": seats})
+        self.total += seats
+        return {"success": True, "data": self.total}
+'''
+DEPOT_STATE = {
+    "loans": {
+        "L1": {"due": "2025-06-01T00:00:00", "renewals": 0},
+        "L2": {"due": "2025-06-01T00:00:00", "renewals": 0},
+    },
+    "tags": {"old": {"title": "Old"}},
+    "sales": [{"seats": 2}],
+    "total": 7,
+}
+
+
+def depot(witness: Call, *checks: Check, may_change: list[str]) -> set[str]:
+    world = worlds.skeleton(DEPOT)
+    made = scenario(
+        world, initial_state=DEPOT_STATE, checks=list(checks), may_change=may_change, witness=[witness]
+    )
+    return {proof.name for proof in certify(world, made).proofs if proof.status != "proved"}
+
+
+def test_an_argument_that_only_moves_a_time_is_tested_as_well() -> None:
+    check = goal(
+        "final_state['loans']['L1']['renewals'] == 1 if 'L1' in final_state.get('loans', {}) else False"
+    )
+    wide = depot(Call(tool="renew", arguments={"loan_id": "L1", "days": 14}), check, may_change=["loans/L1"])
+    assert "mutants killed" in wide
+    left_open = Call(tool="renew", arguments={"loan_id": "L1", "days": 14}, free=["days"])
+    assert "mutants killed" not in depot(left_open, check, may_change=["loans/L1"])
+
+
+def test_an_amount_is_no_counter_of_the_rows_that_were_added() -> None:
+    check = goal("type(final_state.get('total')) is int and final_state['total'] > 7")
+    assert "mutants killed" in depot(
+        Call(tool="sell", arguments={"seats": 1}), check, may_change=["total", "sales"]
+    )
+
+
+def test_a_key_that_is_made_of_what_was_given_is_not_generated() -> None:
+    check = goal(
+        "'new-tag' in (final_state.get('tags') or {}) and final_state['tags']['new-tag'] == {'title': 'New tag'}"
+    )
+    failed = depot(Call(tool="add_tag", arguments={"title": "New tag"}), check, may_change=["tags/+"])
+    assert "solved otherwise: other ids" not in failed

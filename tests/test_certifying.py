@@ -114,8 +114,8 @@ def test_a_file_of_something_else_is_not_touched(tmp_path: Path) -> None:
 
 def test_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    certified = run(tmp_path / "file" / "rows.jsonl", count=1)
-    assert not certified.complete and "Expected to write" in certified.failures[0].message
+    with pytest.raises(StoreError, match="Expected to write"):
+        run(tmp_path / "file" / "rows.jsonl", count=1)
 
 
 def test_a_scenario_of_another_environment_is_a_failure() -> None:
@@ -258,3 +258,30 @@ def test_the_figures_of_the_published_sample(release: Path) -> None:
     assert totals["scenarios_with_contradictions"] == 2 and totals["broken_checks"] == 0
     assert totals["parameters_described"] == 0 < totals["tools_refused"] < totals["tools"]
     assert 0 < totals["replies_aliased"] < totals["replies"]
+
+
+def test_a_torn_first_line_is_mended(tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    run(out)
+    whole = out.read_bytes()
+    out.write_bytes(whole[:200])
+    run(out)
+    assert out.read_bytes() == whole
+
+
+def test_rows_that_cannot_be_written_are_an_error_and_no_interruption(
+    published: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    done = command(str(published), "--out", str(tmp_path / "file" / "rows.jsonl"), home=tmp_path)
+    assert done.returncode == 1 and "rows.jsonl" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("damage", [b"", b'[{"env_id": ', b"\xff\xfe[", b"[NaN]"])
+def test_scenarios_that_cannot_be_read_are_not_passed_over(
+    published: Path, tmp_path: Path, damage: bytes
+) -> None:
+    file = published / "scenarios.json"
+    file.write_bytes(damage)
+    done = command(str(published), home=tmp_path)
+    assert done.returncode == 1 and file.name in done.stderr, (done.returncode, done.stderr)

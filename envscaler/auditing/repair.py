@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from envscaler.auditing.probing import Bench, Trial
-from envscaler.error import EnvironmentLost, PartRefused, ReplyError, SourceError
+from envscaler.error import EnvironmentLost, ParameterError, PartRefused, ReplyError, SourceError
 from envscaler.model.reply import Code
 from envscaler.model.request import Model
 from envscaler.model.revise import ask_usable
 from envscaler.parallel import run_all, several
+from envscaler.record import as_dict
 from envscaler.schema import Failure, Finding, Json, Probe, Skeleton, canonical
 from envscaler.skeletons import prove_it_loads
 from envscaler.store import Records
@@ -237,7 +238,7 @@ def _outcome(skeleton: Skeleton, finding: Finding, seed: int) -> Json:
             environment.reset(seed=seed)
             reply = environment.call(call.get("tool", finding.where), call.get("arguments", {}))
             return [reply, environment.diff, [fault["kind"] for fault in environment.faults]]
-    except (SourceError, EnvironmentLost) as error:
+    except (SourceError, EnvironmentLost, ParameterError) as error:
         return str(error)
 
 
@@ -247,7 +248,7 @@ def _errors(found: Iterable[Finding]) -> int:
 
 def _shown(finding: Finding) -> Finding:
     """The finding with the records the call speaks of in the place of the whole state."""
-    before = finding.evidence.get("before") or {}
+    before = as_dict(finding.evidence.get("before"))
     spoken = canonical([finding.evidence.get("call"), finding.evidence.get("reply")])
     rows = {
         f"{table}/{key}": row

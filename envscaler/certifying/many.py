@@ -9,6 +9,7 @@ options make other rows. What one row says is `certifying.examine`'s business, h
 
 import json
 import os
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,6 +34,8 @@ _KINDS: dict[str, type[EnvironmentReport] | type[ScenarioReport]] = {
     "environment": EnvironmentReport,
     "scenario": ScenarioReport,
 }
+_BEGINS = re.compile(rb'\{"id":"[0-9a-f]{12}","kind":"(?:environment|scenario)"')
+"""How a row begins, by which a first one that was torn is known."""
 BROKEN = frozenset({"always-broken", "sometimes-broken"})
 """Findings that say that a check raised or gave no bool."""
 
@@ -131,7 +134,7 @@ def certify_all(
     )
     failures += made.failures
     rows = [ledger.rows[job.key] for job in jobs if job.key in ledger.rows]
-    missing = len(jobs) - len(rows) - len(made.failures)
+    missing = max(0, len(jobs) - len(rows) - len(made.failures))
     if not missing:
         ledger.rewrite(rows)
     return Certified(
@@ -219,6 +222,8 @@ class _Ledger:
         self.rows: dict[str, Report] = {}
         if self._path is not None and self._path.exists():
             self._read(self._path)
+        if self._path is not None:
+            self._append(b"")
 
     def _read(self, path: Path) -> None:
         try:
@@ -228,7 +233,8 @@ class _Ledger:
         whole, end, _ = content.rpartition(b"\n")
         lines = whole.split(b"\n") if end else []
         read = [row for line in lines if (row := _row(line)) is not None]
-        if content.strip() and not read:
+        torn = not end and _BEGINS.match(content)
+        if content.strip() and not read and not torn:
             raise StoreError(
                 f"Expected rows of certificates in {path}, got something else; name another file."
             )
@@ -241,14 +247,17 @@ class _Ledger:
         """Keep a row; in the file it is one write of one whole line."""
         with self._lock:
             self.rows[row.key] = row
-            if self._path is None:
-                return
-            try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                with self._path.open("ab", buffering=0) as file:
-                    file.write(f"{row.model_dump_json()}\n".encode())
-            except OSError as error:
-                raise StoreError(f"Expected to write {self._path}, but {error.strerror}.") from error
+            self._append(f"{row.model_dump_json()}\n".encode())
+
+    def _append(self, line: bytes) -> None:
+        if self._path is None:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("ab", buffering=0) as file:
+                file.write(line)
+        except OSError as error:
+            raise StoreError(f"Expected to write {self._path}, but {error.strerror}.") from error
 
     def rewrite(self, rows: Iterable[Report]) -> None:
         """The rows of this run alone, in its order: the same bytes for the same data, whoever was done first."""

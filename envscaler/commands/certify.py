@@ -87,16 +87,20 @@ Read = tuple[Records[Skeleton], Records[Scenario], dict[str, list[Recorded]], li
 def _read(parsed: argparse.Namespace) -> Read:
     """Environments, scenarios and recorded episodes, as far as there are any."""
     from envscaler import release
+    from envscaler.release.rows import damaged
 
-    where, failures = parsed.environments or _beside(parsed.path, "skeletons") or parsed.path, []
+    where = parsed.environments or _beside(parsed.path, "skeletons") or parsed.path
     skeletons = release.read_environments(where)
+    failures = [_unread(*one) for one in damaged(parsed.path)] if Path(parsed.path).exists() else []
     try:
         scenarios = release.read_scenarios(parsed.path, skeletons)
-    except StoreError:
+    except StoreError as error:
         if parsed.environments:
             raise
-        # Environments alone are worth examining too; that PATH holds something, they have shown.
+        # Environments alone are worth examining too, but not where scenarios are meant and cannot be read.
         scenarios = Records[Scenario]()
+        if Path(parsed.path).is_file() and where != parsed.path and not failures:
+            failures = [_unread(Path(parsed.path), str(error))]
     failures += [*skeletons.failures, *scenarios.failures]
     recorded: dict[str, list[Recorded]] = defaultdict(list)
     if parsed.trajectories:
@@ -106,6 +110,12 @@ def _read(parsed: argparse.Namespace) -> Read:
             if release.recorded_reward(rollout) == 1.0:
                 recorded[rollout.scenario_id].append(release.recorded_calls(rollout))
     return skeletons, scenarios, recorded, failures
+
+
+def _unread(path: Path, why: str) -> Failure:
+    return Failure(
+        stage="certify", parent_id=str(path), error="StoreError", message=f"Expected rows, but {why}"
+    )
 
 
 def _beside(path: str, stage: str) -> str:

@@ -26,8 +26,8 @@ def local(path: Path | str) -> Path:
     here, name = Path(path), str(path)
     if here.exists() or (name.endswith(ENDINGS) and name.count("/") < 2) or not _NAME.fullmatch(name):
         return here
-    if here.is_absolute() or name.startswith((".", "~")):
-        return here
+    if here.is_absolute() or name.startswith((".", "~")) or Path(here.parts[0]).is_dir():
+        return here  # mistyped, more likely than a data set whose owner is called like a folder here
     return _fetched(*name.split("/", 2))
 
 

@@ -81,6 +81,30 @@ def files_of(path: Path, kind: Kind) -> list[Path]:
     return fitting
 
 
+def damaged(path: Path | str) -> list[tuple[Path, str]]:
+    """The file, or the files of a folder, of which not one row can be read, each with the first reason."""
+    path = Path(path)
+    held = sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+    return [
+        (p, why)
+        for p in held
+        if p.name.endswith(ENDINGS) and not p.name.startswith(".") and (why := _damage(p))
+    ]
+
+
+def _damage(path: Path) -> str:
+    try:
+        problem = "it is empty"
+        for place, _, found in read_rows(path):
+            if found is None:
+                return ""
+            problem = f"{place}: {found}"
+            break
+        return problem
+    except StoreError as error:
+        return str(error)
+
+
 def _first_kind(path: Path) -> Kind | None:
     try:
         return next((kind_of(row) for _, row, problem in read_rows(path) if problem is None), None)

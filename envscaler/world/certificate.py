@@ -16,9 +16,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from envscaler.error import EnvironmentLost, SourceError
+from envscaler.record import canonical
 from envscaler.schema import Certificate, Json, Outcome, Proof, Scenario, Skeleton
 from envscaler.world import clock
-from envscaler.world.change import State
+from envscaler.world.change import State, same
 from envscaler.world.check import Grader, survivors
 from envscaler.world.environment import Environment
 from envscaler.world.mutants.calls import call_mutants, named
@@ -204,13 +205,17 @@ class _Trials:
     def _mutants(self, branches: Branches, alike: Alike) -> list[Tried]:
         """Mutants of calls that lead to an end of their own, then mutants of the final state."""
         states: dict[str, tuple[str, str, State, bool]] = {}
-        seen = {alike.mark(branches.final): "the witness"}
+        own = alike.mark(branches.final)
+        seen = {own: "the witness"}
         shape = Shape(self._initial)
         for mutant in call_mutants(self._skeleton, branches.witness, branches.played, shape, seed=self._seed):
             branch = branches.go_on(mutant.place, mutant.calls, astray=mutant.wrong)
             if branch is None or (mutant.wrong and branches.differs_freely(mutant.place, branch)):
                 continue
             name, mark = f"{mutant.kind}: {mutant.what}", alike.mark(branch.final)
+            if mark == own and mutant.kind not in _OTHER_NUMBER and branch.refused is None:
+                # As many calls at the same times: what differs comes of the argument, also where times stand.
+                mark = own if same(branch.final, branches.final) else canonical(branch.final)
             if mark not in seen:
                 seen[mark] = name
                 states[name] = (mutant.kind, mutant.what, branch.final, True)
@@ -264,6 +269,8 @@ class _Trials:
         return [proofs.holds_along([f.message for findings in found for f in findings])]
 
 
+_OTHER_NUMBER = frozenset({"call dropped", "call doubled"})
+"""Mutants with another number of calls, which shifts the times of those that follow."""
 _MAY_BE_ALIKE = frozenset({"points elsewhere", "values swapped"})
 """Mutants of states that may be the solution with its generated ids exchanged."""
 

@@ -6,6 +6,7 @@ another way, in one environment. This module executes and reports; it does not g
 (`certificate`).
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -185,7 +186,7 @@ class Branches:
         return self.lost >= MOST_LOST
 
     def chosen_keys(self) -> set[str]:
-        """Keys of added records that the adding call was given, by an argument that is not free."""
+        """Keys of added records that the adding call chose (as they are, as a slug or in parts) by what is not free."""
         found: set[str] = set()
         for call, changed in zip(self.played.calls, self.played.diffs, strict=True):
             said = {
@@ -194,7 +195,12 @@ class Branches:
             added = {
                 unescaped(where.partition("/")[2]) for where, change in changed.items() if "added" in change
             }
-            found |= said & added
+            slugs = {_slug(text) for text in said}
+            found |= {
+                key
+                for key in added
+                if key in said or _slug(key) in slugs or (len(parts := _parts(key)) > 1 and parts <= said)
+            }
         return found
 
     def go_to(self, place: int) -> Environment:
@@ -243,3 +249,12 @@ class Branches:
         return same(first.replies[place], self.played.replies[place]) and not diff(
             self.states[place + 1], state
         )
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"\W+", "-", text.strip()).casefold()
+
+
+def _parts(key: str) -> set[str]:
+    """What a key is put together of: `S3:C2` of a student and a course."""
+    return {part for part in re.split(r"[^\w-]+", key) if part}

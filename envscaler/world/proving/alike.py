@@ -3,8 +3,8 @@
 A record that the episode added is known by what it holds and by who refers to it, not by its key: keys, and the
 references to them, are replaced by a name made of the record's content. *Loose* leaves are those that differ between
 plays of the same calls with another seed, at a later time, or with another value of a free argument: that is
-found by execution (`loosen`), not by looking for what resembles a time. A number that rose by as many as records
-were added is a counter of ids, and as loose as they are.
+found by execution (`loosen`), not by looking for what resembles a time. A number with the name of a counter that
+rose by as many as records were added counts ids, and is as loose as they are.
 
 It compares what was changed, so unchanged tables cost next to nothing. It runs nothing.
 """
@@ -23,6 +23,8 @@ NEW = "+"
 """Stands for every record that was added to a table."""
 _MARK = "\ue000→"
 """Goes before a name that stands for an id, so that no text has it by itself."""
+_COUNTER = re.compile(r"id(?![a-z])|count|seq|next|last|serial|num|index", re.IGNORECASE)
+"""Names that counters of ids go by: an amount may rise by as many as records were added, and means something."""
 _ROUNDS = 3
 """How far references are followed to tell one added record from another."""
 Place = tuple[str, str | None, Path]
@@ -38,7 +40,9 @@ class Alike:
             final: a state at the end, from which relations between tables are learnt.
             given: keys of added records that a call chose, so that they are not generated.
         """
-        self._initial, self._given = initial, frozenset(given)
+        # A key that some table had before was taken from there: a wallet goes by its member's id.
+        known = {key for value in initial.values() for key in records(value) or () if not key.isdecimal()}
+        self._initial, self._given = initial, frozenset(given) | known
         self.shape = Shape(final)
         self._loose: set[Place] = {(name, None, ()) for name in _counters(initial, final)}
 
@@ -256,7 +260,13 @@ def _counters(initial: State, final: State) -> Iterator[str]:
     ]
     for name, value in final.items():
         before = initial.get(name, 0)
-        if is_number(value) and is_number(before) and value - before > 0 and value - before in sizes:
+        if (
+            _COUNTER.search(name)
+            and is_number(value)
+            and is_number(before)
+            and value - before > 0
+            and value - before in sizes
+        ):
             yield name
 
 
