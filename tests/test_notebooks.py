@@ -24,6 +24,7 @@ EXPECTED = [
     "06_rollouts",
     "07_corpus",
     "08_outcomes",
+    "09_release",
 ]
 BANNED = [
     r"\binteract\(",
