@@ -150,6 +150,12 @@ FAULTS = {
     "miscounted": ('"count": len(found)', '"count": len(self.items) + 1', "list_items"),
     "duplicate-id": ("if item_id in self.items:", "if False:", "add_item"),
     "duplicate-value": ('if any(item["name"] == name for item in self.items.values()):', "if False:", "add_item"),
+    "displaced": ('f"O-{len(self.orders) + 1}"', "max(self.orders)", "place_order"),
+    "idle-success": (
+        '{"success": False, "error": "A price is not negative."}',
+        '{"success": True, "message": "Done."}',
+        "set_price",
+    ),
     "refused-writes": (
         'if price < 0:\n            return {"success": False, "error": "A price is not negative."}',
         'item["price"] = price\n        if price < 0:\n            return {"success": False, "error": "Negative."}',

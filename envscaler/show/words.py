@@ -139,6 +139,14 @@ ENVIRONMENTS: Mapping[str, Words] = {
         "Tools that take an id twice",
         "A second record under one id replaces the first, or hides it.",
     ),
+    "displaced": (
+        "New records in the place of old ones",
+        "An id is made that is in use: the record that had it is gone, and nobody asked for that.",
+    ),
+    "idle-success": (
+        "Refusals that are reported as successes",
+        "The agent is told that it is done, and nothing was done; with another value the tool does something.",
+    ),
     "unknown-accepted": ("Tools that take ids nobody has", "A record then refers to nothing."),
     "dangling": ("References that lead nowhere", "A record is gone and others still name it."),
     "argument-elsewhere": (

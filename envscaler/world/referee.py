@@ -16,6 +16,7 @@ from envscaler.error import EnvironmentLost, SourceError
 from envscaler.schema import Call, Finding, Json, Skeleton
 from envscaler.world.environment import Environment
 from envscaler.world.lint import lint
+from envscaler.world.schemas import sound
 from envscaler.world.trials.again import Again
 from envscaler.world.trials.exploring import CALLS, Explorer, Seen
 from envscaler.world.trials.finding import finding
@@ -77,7 +78,7 @@ def check_environment(
     try:
         found += check_tools(skeleton)
         found += by_address(skeleton)
-        found += _Trial(skeleton, dict(state or {}), seed, calls, options).play()
+        found += _Trial(sound(skeleton), dict(state or {}), seed, calls, options).play()
     except SourceError as error:
         found.append(finding("no-load", "error", skeleton.class_name, str(error)))
     except EnvironmentLost as error:
@@ -138,6 +139,7 @@ class _Trial:
             self._found += found
             if any(f.severity != "note" for f in found):
                 bad.add(id(seen))
+        self._found += self._replies.idle(batch)
         for seen, one in self._rules.judge(batch):
             self._found.append(one)
             bad.add(id(seen))

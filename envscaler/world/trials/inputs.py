@@ -1,8 +1,9 @@
 """Arguments held against the state: what became of what a caller said.
 
 A value ends in the field that bears its argument's name, not in another one, and not times a hundred; an id that is
-taken is refused; an id that nobody bears is not acted upon. A tool is judged by all its calls together, for one
-call proves little. What values an argument should have is not known here.
+taken is refused, and a new record is not put in the place of one that nobody named; an id that nobody bears is not
+acted upon. A tool is judged by all its calls together, for one call proves little. What values an argument should have
+is not known here.
 """
 
 import re
@@ -63,6 +64,7 @@ class Inputs:
         self._ways: dict[tuple[str, str, str, str], _Way] = defaultdict(_Way)
         self._creates: dict[tuple[str, str, str], Seen] = {}
         self._overwrites: dict[tuple[str, str, str], Seen] = {}
+        self._displaced: dict[tuple[str, str], tuple[str, Seen]] = {}
         self._unknown: dict[tuple[str, str], list[Seen]] = defaultdict(list)
         self._known: set[tuple[str, str]] = set()
         self._doubled: dict[tuple[str, str, str, str], Seen] = {}
@@ -93,6 +95,9 @@ class Inputs:
                 key = seen.call.arguments[argument]
                 message = f"{tool} was given the {argument} {key!r}, which is in {table} already, and wrote over it."
                 yield finding("duplicate-id", "error" if sure else "note", tool, message, **seen.told)
+        for (tool, table), (key, seen) in self._displaced.items():
+            message = f"{tool} wrote a new record over {key} of {table}, which the call does not name."
+            yield finding("displaced", "error", tool, message, **seen.told)
         yield from self._accepted()
 
     # Ids
@@ -129,6 +134,10 @@ class Inputs:
             row = (records(seen.after.get(table)) or {}).get(key)
             if slash and isinstance(row, dict):
                 self._note_doubles(seen, table, key, row)
+                if _displaces(
+                    seen.call.arguments, key, (records(seen.before.get(table)) or {}).get(key), row
+                ):
+                    self._displaced.setdefault((seen.call.tool, table), (key, seen))
             for argument, value in seen.call.arguments.items() if slash else ():
                 if value != key:
                     continue
@@ -224,6 +233,17 @@ class Inputs:
             elif len(given) >= 3:
                 message = f"{tool} was given the {argument} {value!r}, but {name} of {table} is {stored!r}."
                 yield finding("argument-lost", "warning" if close else "note", tool, message, **seen.told)
+
+
+def _displaces(arguments: dict[str, Json], key: str, old: Json, row: dict[str, Any]) -> bool:
+    """Whether a record took the place of another: most of it is new, and nothing that stayed was named by the call."""
+    given = {name: value for name, value in arguments.items() if value not in (None, "", [], {})}
+    if not isinstance(old, dict) or key in map(str, given.values()):
+        return False
+    told = [name for name, value in given.items() if name in row and same(row[name], value)]
+    stayed = {name for name in row if name in old and same(row[name], old[name])}
+    named = any(value == row[name] for name in stayed for value in given.values() if isinstance(value, str))
+    return len(told) >= 2 and not named and not stayed & set(told) and 2 * len(stayed) <= len(row) + 1
 
 
 def _asks(seen: Seen, doc: str) -> bool:

@@ -6,7 +6,7 @@ both have must agree with the state after the call. Whether the state is right i
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from envscaler.schema import Finding, Json, Severity, Skeleton
@@ -20,6 +20,9 @@ _COUNTS = ("count", "total", "total_count", "total_results", "number_of_results"
 _MAY_BE_IDLE = re.compile(
     r"recalc|recompute|refresh|correct|sync|validat|verif|check|ensure|clean|purge|expire|process|bulk|import"
 )
+_UNDOES = re.compile(r"remove|delete|clear|cancel|unassign|revoke|reset|release|untag|detach|prune")
+"""Names of writes that have nothing to do where what they take away is not there."""
+_SAYS_IDLE = re.compile(r"\b(no|nothing|not|none|already|unchanged|without|skipp\w*|same|0)\b", re.I)
 _DEEPEST = 4
 _FEW = 3
 """Calls that were done without effect before it is held against a write."""
@@ -90,6 +93,20 @@ class Replies:
         for part in inner:
             yield from self._shown(part, state, depth + 1)
 
+    def idle(self, batch: Sequence[Seen]) -> Iterator[Finding]:
+        """Writes of one state that were done, as they say, and did nothing; with one other value they do something."""
+        writes = [s for s in batch if s.done and self._tools[s.call.tool].mutates]
+        for seen in writes:
+            name = seen.call.tool
+            if seen.diff or _UNDOES.search(name) or _MAY_BE_IDLE.search(name) or _says_idle(seen.reply):
+                continue
+            acted = (s for s in writes if s.call.tool == name and s.diff)
+            found = next(filter(None, (_other_value(seen, other) for other in acted)), None)
+            if found:
+                argument, value, other = found
+                message = f"{name} reports success with the {argument} {value!r} and does nothing; with {other!r} not."
+                yield finding("idle-success", "warning", name, message, **seen.told)
+
     def at_the_end(self) -> Iterator[Finding]:
         """Writes that were done, as they say, and never changed anything."""
         for name, idle in self._idle.items():
@@ -101,6 +118,37 @@ class Replies:
             severity: Severity = "note" if listed or _MAY_BE_IDLE.search(name) else "warning"
             message = f"{name} is a write, reported success {len(idle)} times, and never changed anything."
             yield finding("no-effect", severity, name, message, **idle[0].told)
+
+
+def _says_idle(reply: Json) -> bool:
+    """Whether a reply admits that nothing was done: in words, or by a count of none or an empty list."""
+    return any(
+        value == [] or (value == 0 and not isinstance(value, bool)) or _SAYS_IDLE.search(str(value))
+        for part in _dicts(reply) for key, value in part.items() if not isinstance(value, dict)
+    )  # fmt: skip
+
+
+def _other_value(idle: Seen, acted: Seen) -> tuple[str, Json, Json] | None:
+    """The one argument in which two calls differ, where its value is nothing that the state holds already.
+
+    Another record may hold already what a call would make it hold, and so may the same one.
+    """
+    one, other = idle.call.arguments, acted.call.arguments
+    apart = [name for name in one if name in other and not same(one[name], other[name])]
+    if one.keys() != other.keys() or len(apart) != 1:
+        return None
+    value = one[apart[0]]
+    if isinstance(value, bool | list | dict) or value in (None, 0) or not str(value).strip():
+        return None
+    held = str(value).strip().casefold() in _texts(acted.before)
+    return None if held else (apart[0], value, other[apart[0]])
+
+
+def _texts(value: Json) -> set[str]:
+    if isinstance(value, dict | list):
+        parts = [*value, *value.values()] if isinstance(value, dict) else value
+        return set[str]().union(*map(_texts, parts))
+    return {str(value).strip().casefold()}
 
 
 def _dicts(value: Json, depth: int = 0) -> Iterator[dict[str, Any]]:
