@@ -118,6 +118,41 @@ def test_rules_of_which_one_is_part_of_the_other_are_not_mixed_up() -> None:
     assert not never.binds and binds.binds
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_rules_of_the_same_words_are_told_apart(first: int) -> None:
+    bodies = [
+        "return True",
+        "return after['next_loan'] > 0",
+        "return after['none']",
+        "return not after['loans']",
+    ]
+    bodies = bodies[first:] + bodies[:first]
+    rules = [Rule(text="It is as it should be.", invariant=_source(body)) for body in bodies]
+    world = library.skeleton().replace(rules=rules)
+    rows = binding_rules(world, STATE)
+    assert [(row.skeleton_id, row.place) for row in rows] == [(world.id, place) for place in range(4)]
+    said = {body: (row.binds, row.fault) for body, row in zip(bodies, rows, strict=True)}
+    assert said["return True"] == (False, "")
+    assert said["return after['next_loan'] > 0"] == (True, "")
+    assert said["return after['none']"] == (False, "cannot say")
+    assert said["return not after['loans']"] == (True, "says no")
+    kinds = {(f.kind, f.evidence["place"]) for f in binding_findings(world, STATE)}
+    assert kinds == {
+        ("rule-never-broken", bodies.index("return True")),
+        ("rule-cannot-say", bodies.index("return after['none']")),
+        ("rule-broken-in-play", bodies.index("return not after['loans']")),
+    }
+
+
+def test_rules_of_the_same_words_in_two_worlds_are_told_apart() -> None:
+    worlds = [
+        library.skeleton().replace(rules=[Rule(text="It is as it should be.", invariant=_source(body))])
+        for body in ("return True", "return after['next_loan'] > 0")
+    ]
+    rows = {(row.skeleton_id, row.place): row for world in worlds for row in binding_rules(world, STATE)}
+    assert [rows[world.id, 0].binds for world in worlds] == [False, True]
+
+
 def test_the_same_seed_finds_the_same() -> None:
     assert binding_rules(library.skeleton(), STATE, seed=3) == binding_rules(
         library.skeleton(), STATE, seed=3

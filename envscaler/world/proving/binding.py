@@ -37,6 +37,10 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 class Binding:
     """What became of one rule."""
 
+    skeleton_id: str
+    """The skeleton whose rule it is."""
+    place: int
+    """Which of its rules, from 0: two may have the same words."""
     rule: str
     """The rule in words."""
     has_invariant: bool
@@ -125,13 +129,19 @@ def binding_rules(
         options: of `Environment`: `timeout` and `isolation`.
     """
     chance = random.Random(seed)
-    rules = [rule for rule in skeleton.rules if rule.invariant]
+    rules = {place: rule for place, rule in enumerate(skeleton.rules) if rule.invariant}
     moves = _real_moves(skeleton, scenario_or_state, seed, options) if rules else []
     faults = _faults(rules, moves, options)
     # One that cannot answer for what is real is not asked about the rest: it may hang each time.
-    able = [rule for rule in rules if faults.get(rule.text, ("", ""))[0] != "cannot say"]
+    able = {place: rule for place, rule in rules.items() if faults.get(place, ("", ""))[0] != "cannot say"}
     broken = _broken(able, moves, chance, options)
-    return [_binding(rule, broken.get(rule.text), faults.get(rule.text, ("", ""))) for rule in skeleton.rules]
+    rows = []
+    for place, rule in enumerate(skeleton.rules):
+        fault, detail = faults.get(place, ("", ""))
+        row = Binding(skeleton.id, place, rule.text, bool(rule.invariant), fault=fault, detail=detail)
+        edit = broken.get(place)
+        rows.append(replace(row, kind=edit.kind, where=edit.where) if edit else row)
+    return rows
 
 
 def binding_findings(
@@ -147,7 +157,7 @@ def binding_findings(
     """
     found = []
     for row in binding_rules(skeleton, scenario_or_state, seed=seed, **options):
-        evidence: dict[str, Json] = {"rule": row.rule}
+        evidence: dict[str, Json] = {"rule": row.rule, "place": row.place}
         if row.fault:
             kind = "rule-broken-in-play" if row.fault == "says no" else "rule-cannot-say"
             message = (
@@ -164,11 +174,6 @@ def binding_findings(
 
 def _warning(kind: str, message: str, evidence: dict[str, Json]) -> Finding:
     return Finding(kind=kind, severity="warning", where="rules", message=message, evidence=evidence)
-
-
-def _binding(rule: Rule, broken: Move | None, fault: tuple[str, str]) -> Binding:
-    row = Binding(rule.text, bool(rule.invariant), fault=fault[0], detail=fault[1])
-    return replace(row, kind=broken.kind, where=broken.where) if broken else row
 
 
 # Real transitions
@@ -214,45 +219,48 @@ def _made(environment: Environment, before: State, call: Call) -> Move:
     return Move(before, environment.view if environment.diff else before, told)
 
 
-def _faults(rules: list[Rule], moves: list[Move], options: dict[str, Any]) -> dict[str, tuple[str, str]]:
-    """By rule: what it should not have said of a real transition, and of which."""
-    found: dict[str, tuple[str, str]] = {}
+def _faults(rules: dict[int, Rule], moves: list[Move], options: dict[str, Any]) -> dict[int, tuple[str, str]]:
+    """By place of the rule: what it should not have said of a real transition, and of which."""
+    found: dict[int, tuple[str, str]] = {}
     for start in range(0, len(moves), _BATCH):
         batch = moves[start : start + _BATCH]
-        for rule, answers in zip(rules, _ask(rules, batch, options), strict=True):
+        for at, answers in _ask(rules, batch, options).items():
             for move, answer in zip(batch, answers, strict=True):
-                if answer["passed"] is not True and rule.text not in found:
+                if answer["passed"] is not True and at not in found:
                     place = "the initial state" if move.call is None else f"a call of {move.call['tool']}"
-                    found[rule.text] = (
+                    found[at] = (
                         "says no" if answer["passed"] is False else "cannot say",
                         f"{place} {answer['note']}".strip(),
                     )
     return found
 
 
-def _ask(rules: list[Rule], moves: Sequence[Move], options: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    """For each rule what it says of each move."""
+def _ask(
+    rules: dict[int, Rule], moves: Sequence[Move], options: dict[str, Any]
+) -> dict[int, list[dict[str, Any]]]:
+    """For each rule, by its place, what it says of each move."""
     values, runs = held_once((move.before, move.after, move.call) for move in moves)
     timeout, isolation = options.get("timeout", TIMEOUT), options.get("isolation", "auto")
     with Jury(values, runs, timeout=timeout, isolation=isolation) as jury:
-        return jury.ask("invariant", [rule.invariant or "" for rule in rules])
+        answers = jury.ask("invariant", [rule.invariant or "" for rule in rules.values()])
+    return dict(zip(rules, answers, strict=True))
 
 
 # Edited ones
 
 
 def _broken(
-    rules: list[Rule], moves: list[Move], chance: random.Random, options: dict[str, Any]
-) -> dict[str, Move]:
-    """By rule: the first edited transition it says no to."""
-    broken: dict[str, Move] = {}
-    for rule in rules:
+    rules: dict[int, Rule], moves: list[Move], chance: random.Random, options: dict[str, Any]
+) -> dict[int, Move]:
+    """By place of the rule: the first edited transition it says no to."""
+    broken: dict[int, Move] = {}
+    for at, rule in rules.items():
         edited = islice(_edited(rule, moves, chance), _MOST)
-        while rule.text not in broken and (batch := list(islice(edited, _BATCH))):
-            left = [other for other in rules if other.text not in broken]
-            for other, answers in zip(left, _ask(left, batch, options), strict=True):
+        while at not in broken and (batch := list(islice(edited, _BATCH))):
+            left = {place: other for place, other in rules.items() if place not in broken}
+            for place, answers in _ask(left, batch, options).items():
                 said_no = [m for m, a in zip(batch, answers, strict=True) if a["passed"] is False]
-                broken.update({other.text: said_no[0]} if said_no else {})
+                broken.update({place: said_no[0]} if said_no else {})
     return broken
 
 
