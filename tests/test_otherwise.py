@@ -156,6 +156,25 @@ def test_a_check_that_asks_for_more_than_the_task_is_found_by_its_family(family:
     )
 
 
+def test_a_check_that_any_one_of_several_free_arguments_meets_is_found_by_all_of_them_at_once() -> None:
+    second = {"book_id": "B-2", "member_id": "M-1", "due": "2025-04-15"}
+    witness = [
+        *WITNESS[:5],
+        Call(**library.WITNESS[5], free=["due"]),
+        Call(tool="lend_book", arguments=second, free=["due"]),
+    ]
+    strict = Check(
+        item="On that day?",
+        source="def check_func(final_state):\n    return '2025-04-15' in str(final_state.get('loans'))",
+    )
+    certificate = certify(WORLD, library.scenario(checks=[strict], witness=witness))
+    line = next(p for p in certificate.proofs if p.name == "solved otherwise: free arguments")
+    assert line.status == "failed" and line.figure is not None and 0 < line.figure < 1
+    assert "all of them at once: On that day?" in line.detail
+    each = ways([*WITNESS[:5], Call(**library.WITNESS[5], free=["due"])])["free arguments"]
+    assert "all of them at once" not in {way.what for way in each}, "there is one only"
+
+
 def test_a_count_of_changes_is_found_by_doing_and_undoing() -> None:
     once = Check(
         item="Once?", source="def check_func(final_state):\n    return final_state.get('counter') == 1"

@@ -49,8 +49,12 @@ class Otherwise:
 
 
 def free_values(skeleton: Skeleton, branches: Branches, alike: Alike, seed: int = 0) -> Iterator[Otherwise]:
-    """Other values of the arguments that the task leaves free, such as their tools accept."""
+    """Other values of the arguments that the task leaves free, such as their tools accept: one by one, then all.
+
+    One alone does not show a check that insists on a word which another free argument has as well.
+    """
     chance = random.Random(f"free {seed}")
+    accepted: dict[int, dict[str, Json]] = {}
     for place, call in enumerate(branches.witness):
         for name in call.free:
             if name not in call.arguments:
@@ -62,8 +66,17 @@ def free_values(skeleton: Skeleton, branches: Branches, alike: Alike, seed: int 
                 other = Call(tool=call.tool, arguments={**call.arguments, name: value}, free=call.free)
                 branch = branches.go_on(place, [other, *branches.witness[place + 1 :]])
                 if branch is not None and branch.refused is None:
+                    accepted.setdefault(place, {}).setdefault(name, value)
                     what = f"{named(branches.witness, place)}.{name}: {value!r:.60}"
                     yield Otherwise("free arguments", what, branch.final)
+    if sum(map(len, accepted.values())) > 1:
+        calls = [
+            Call(tool=call.tool, arguments={**call.arguments, **accepted.get(place, {})}, free=call.free)
+            for place, call in enumerate(branches.witness)
+        ]
+        branch = branches.go_on(min(accepted), calls[min(accepted) :])
+        if branch is not None and branch.refused is None:
+            yield Otherwise("free arguments", "all of them at once", branch.final)
 
 
 class Ways:
