@@ -29,7 +29,7 @@ from envscaler.store import Records, read_text
 from envscaler.world.check import broken_invariants
 from envscaler.world.environment import Environment
 from envscaler.world.joining import assemble
-from envscaler.world.outline import method_problem, read_docstring, read_entities
+from envscaler.world.outline import method_in, method_problem, read_docstring, read_entities
 from envscaler.world.source import parse_class, read_tools
 
 log = logging.getLogger(__name__)
@@ -298,13 +298,14 @@ def _write_tools(
             "tool": tool,
         }
         try:
-            methods[tool.name] = ask_usable(
+            written = ask_usable(
                 model,
                 "skeletons/write_tool",
                 variables,
                 Code,
                 partial(_tool_problem, tool.name, head),
             )
+            methods[tool.name] = method_in(written, tool.name, head)
         except (PartRefused, ReplyError) as error:
             left_out[tool.name] = str(error)
     if len(methods) < FEWEST_TOOLS:
@@ -316,6 +317,7 @@ def _write_tools(
 
 
 def _tool_problem(name: str, head: str, method: str) -> str:
+    method = method_in(method, name, head)
     if problem := method_problem(method, name):
         return problem
     try:

@@ -11,10 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
+from replies_table import CLASSES, TABLE, Shape
 
 from envscaler.error import ReplyError
+from envscaler.model.ask import ask
 from envscaler.model.reply import Code, JsonObject, parse, parse_code, read_json, schema_of, split_thinking
 from envscaler.model.request import Reply
+from envscaler.model.scripted import ScriptedModel
+from envscaler.world.outline import method_in, method_problem
 
 
 class Answer(BaseModel):
@@ -81,8 +85,8 @@ def test_what_is_meant_is_read(text):
         ('{"reason": "r", "stateful": tr', "ends in"),
         ('{"reason": {"a": {"b": 1}, "c": {"d": 2}', "ends in"),
         ('{"reason": "\\ud83d", "stateful": true}', "surrogate"),
-        ("{" * 100_000, "ends in"),
-        ("[" * 100_000 + "]" * 100_000, "nest|ends in"),
+        ("{" * 100_000, "in each other"),
+        ("[" * 100_000 + "]" * 100_000, "in each other"),
         ("{garbage in, garbage out}", "Expected"),
         ("x" * 1_000_001, "at most 1,000,000"),
     ],
@@ -292,3 +296,120 @@ def test_any_number_of_values_in_a_reply_takes_a_bounded_time() -> None:
     begun = time.perf_counter()
     assert parse(Reply("{}" * 400_000 + ' {"a": 1}'), JsonObject) == {"a": 1}
     assert time.perf_counter() - begun < 20
+
+
+# The table
+
+
+def read_shape(shape: Shape) -> object:
+    """What a stage makes of a reply; the reason, for one that is refused."""
+    try:
+        answer = parse(
+            Reply(shape.text, reasoning=shape.reasoning, finish=shape.finish), CLASSES[shape.asked]
+        )
+    except ReplyError as error:
+        return error
+    if shape.asked == "method":
+        answer = method_in(answer, "count_copies")
+        if problem := method_problem(answer, "count_copies"):
+            return ReplyError(problem)
+    return answer.model_dump() if isinstance(answer, BaseModel) else answer
+
+
+@pytest.mark.parametrize("shape", TABLE, ids=lambda shape: f"{shape.asked}: {shape.name}")
+def test_a_reply_of_any_shape_is_read_exactly_or_refused_by_its_fault(shape):
+    made = read_shape(shape)
+    if shape.told:
+        assert isinstance(made, ReplyError) and shape.told in str(made)
+        assert len(str(made)) < 1500, "it goes back to the model"
+    else:
+        assert made == shape.gives
+
+
+def test_the_table_is_large_and_of_all_kinds():
+    assert len({(s.asked, s.name) for s in TABLE}) == len(TABLE) >= 60
+    assert {s.asked for s in TABLE} == set(CLASSES)
+    assert 40 <= sum(bool(s.told) for s in TABLE) <= len(TABLE) - 40
+
+
+REFUSED = [s for s in TABLE if s.told and s.asked != "method"]
+
+
+@pytest.mark.parametrize("shape", REFUSED, ids=lambda shape: f"{shape.asked}: {shape.name}")
+def test_the_reason_is_told_to_the_model_a_bounded_number_of_times(shape):
+    reply = Reply(shape.text, reasoning=shape.reasoning, finish=shape.finish)
+    model = ScriptedModel(lambda request: reply)
+    with pytest.raises(ReplyError):
+        ask(model, "tasks/judge", {"request": "x"}, CLASSES[shape.asked])
+    assert len(model.requests) == 3
+    assert shape.told in model.requests[1].messages[-1]["content"]
+
+
+# JSON that is almost JSON
+
+ODD = [
+    "it's",
+    "a, b",
+    "x: y",
+    "# no",
+    "http://a.b",
+    'he said "hi"',
+    "line\nbreak",
+    "C:\\dir",
+    " padded ",
+    "{brace}",
+    "[1]",
+    "True",
+    "None",
+    "1.50",
+    "é’“”",
+    "\n/* c */",
+    "a\\nb",
+    "'q'",
+    "end\n",
+    "...",
+    "]",
+    "😀",
+    ",}",
+    "' or '",
+]
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampled_from(ODD)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def written(value: dict, way: str) -> str:
+    """A JSON value as one or another model writes it down."""
+    if way == "python":
+        return repr(value)
+    plain = json.dumps(value, ensure_ascii=False, indent=1)
+    if way == "comma":
+        return f"{plain[:-1]},}}"
+    if way == "no commas":
+        return plain.replace('",\n', '"\n')
+    if way == "comment":
+        return f"{plain[:-1]}, // done\n}}"
+    return plain.replace('": ', "': ").replace('{\n "', "{\n '")
+
+
+@given(
+    st.dictionaries(words, values, min_size=1, max_size=3),
+    st.sampled_from(["python", "comma", "no commas", "comment", "quotes"]),
+)
+def test_what_is_mended_is_what_was_meant_and_the_rest_refused(value, way):
+    try:
+        read = read_json(written(value, way))
+    except ReplyError:
+        # Only where quotes were confused can nobody say what was meant.
+        assert way == "quotes"
+    else:
+        assert read == value
+
+
+@given(st.text(alphabet="{}[]\",:'\\ \n/#*+atrue01.-“”", max_size=60))
+def test_no_text_breaks_the_reader_of_json(text):
+    with suppress(ReplyError):
+        json.dumps(read_json("{" + text + "}"), allow_nan=False)

@@ -47,7 +47,7 @@ def test_the_same_replies_make_the_same_id() -> None:
         ("def get_member(self, member_id: str) -> dict:\n    '''Get.'''\n    return {}", "describe"),
         ("def get_member(self) -> dict:\n    '''Get.'''", "returns nothing"),
         ("def get_member(self) -> List[Absent]:\n    '''Get.'''\n    return {}", "not defined"),
-        ("def get_member(self):\n    '''Get.'''\n    return {}\n\n\ndef more(self): ...", "nothing else"),
+        ("def get_member(self):\n    '''Get.'''\n    return more()\n\n\ndef more(): ...", "nothing else"),
     ],
 )
 def test_a_faulty_method_is_asked_for_again_with_the_fault(fault: str, word: str) -> None:

@@ -23,7 +23,7 @@ from envscaler.skeletons import prove_it_loads
 from envscaler.store import Records
 from envscaler.world.environment import Environment
 from envscaler.world.joining import replace_method
-from envscaler.world.outline import method_problem, signature
+from envscaler.world.outline import method_in, method_problem, signature
 from envscaler.world.referee import check_environment
 from envscaler.world.source import parse_class, read_tools
 
@@ -63,10 +63,12 @@ def rewrite_tool(
         )
     except (PartRefused, ReplyError):
         return ""
-    return "" if new.strip() == old.strip() else new
+    written = method_in(new, tool, skeleton.source)
+    return "" if written.strip() == old.strip() else written
 
 
 def _repair_problem(skeleton: Skeleton, tool: str, old: str, method: str) -> str:
+    method = method_in(method, tool, skeleton.source)
     if problem := method_problem(method, tool):
         return problem
     if signature(method) != signature(old):

@@ -4,8 +4,8 @@
 
 Models wrap answers in fences and prose, leave commas trailing, write `True` for `true`. That is mended.
 What is never done is to guess: a reply that was cut off, a number that is not finite, a key that stands
-twice, or a value the answer class refuses is a `ReplyError`, whose message is written for the model that
-has to answer again. Garbage that repair can turn into *something* still has to pass the answer class.
+twice, a repair that would drop a word of what was written, or a value the answer class refuses is a
+`ReplyError`, whose message is written for the model that has to answer again.
 """
 
 import ast
@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
 
-import json_repair
 from pydantic import BaseModel, ValidationError
 
 from envscaler import syntax
 from envscaler.error import ReplyError
+from envscaler.model.mending import read_json
 from envscaler.model.request import Reply
 
 T = TypeVar("T")
@@ -31,22 +31,23 @@ MAX_CHARACTERS = 1_000_000
 
 MAX_CANDIDATES = 100
 """So many JSON values of one reply are looked at, the last ones."""
-MAX_DEPTH = 100
-"""Deeper JSON is refused: no record could be written with it."""
 
 _FENCE = re.compile(
     r"^[ \t]*(?P<mark>`{3,}|~{3,})[^\n`]*\n"
-    r"(?P<body>.*?)(?:^[ \t]*(?P=mark)[`~]*[ \t]*$|\Z)",
+    r"(?P<body>.*?)(?:(?P<close>^[ \t]*(?P=mark)[`~]*[ \t]*$)|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 _FENCE_REMAINS = re.compile(
     r"^[ \t]*(?:`{3,}|~{3,})[ \t]*[\w+#.-]*[ \t]*$|\A\s*(?:python|py|json)[ \t]*$", re.MULTILINE
 )
-_NO_NUMBER = re.compile(r"[:\[,]\s*[-+]?(?:NaN|Infinity|inf)\s*[,}\]]", re.IGNORECASE)
 _MARK = re.compile(r'\\.|["{}]', re.DOTALL)
-_NEST = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
+_TYPOGRAPHY = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "‟": '"', "‘": "'", "’": "'", "\u00a0": " ", "\ufeff": "", "\u200b": ""}
+)
+"""What word processors and web pages make of plain characters."""
+_ESCAPED = re.compile(r'"?\s*[{\[](?:\s|\\n)*\\"')
+_FENCE_END = re.compile(r"`{3,}[ \t]*$", re.MULTILINE)
 _CODE_LINE = re.compile(r"^[ \t]*(?:import |from \S+ import |class \w|def \w|async def \w|@\w)", re.MULTILINE)
-_TYPOGRAPHY = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "‘": "'", "’": "'", "\u00a0": " "})
 
 
 class Code(str):
@@ -78,13 +79,16 @@ def parse(reply: Reply, answer: type[T]) -> T:
     """
     text = split_thinking(reply.text)[0]
     if not text.strip():
-        raise ReplyError(f"Expected an answer, got an empty reply ({_cut_off(reply) or 'no text at all'}).")
+        raise ReplyError(f"Expected an answer, got an empty reply ({_why_empty(reply)}).")
     if len(text) > MAX_CHARACTERS:
         raise ReplyError(f"Expected at most {MAX_CHARACTERS:,} characters, got {len(text):,}.")
+    cut = _cut_off(reply)
     try:
+        if cut and _is_open(text, answer):
+            raise ReplyError("Expected a whole answer, got one that does not end.")
         return _parser(answer)(text)
     except ReplyError as error:
-        if cut := _cut_off(reply):
+        if cut:
             raise ReplyError(f"{error} ({cut})") from error
         raise
 
@@ -93,6 +97,24 @@ def _cut_off(reply: Reply) -> str:
     return (
         "the reply was cut off at its length limit; answer more briefly" if reply.finish == "length" else ""
     )
+
+
+def _why_empty(reply: Reply) -> str:
+    if cut := _cut_off(reply):
+        return cut
+    thought = reply.reasoning or split_thinking(reply.text)[1]
+    return "all of it is thinking; end that and write the answer after it" if thought else "no text at all"
+
+
+def _is_open(text: str, answer: type[Any]) -> bool:
+    """Whether a reply that was cut off ends inside its answer, even where what is there can be read."""
+    if issubclass(answer, Code):
+        # Half a method parses as well as a whole one; only a fence says that it was written to its end.
+        return not any(m["close"] for m in _FENCE.finditer(text))
+    if issubclass(answer, BaseModel | JsonObject):
+        last = next(iter(deque(_spans(text), maxlen=1)), "{}")
+        return all(depth for _, depth in _depths(last))
+    return True
 
 
 def _parser(answer: type[Any]) -> Callable[[str], Any]:
@@ -126,11 +148,21 @@ def _structured(text: str, answer: type[BaseModel]) -> BaseModel:
     """The last candidate that the class takes: where a model corrects itself, the correction comes last."""
     refusal: ReplyError | None = None
     for value in reversed(_values(text)):
-        try:
-            return answer.model_validate(value)
-        except ValidationError as error:
-            refusal = refusal or ReplyError(_sentence(error, answer))
+        for meant in _unwrapped(value):
+            try:
+                return answer.model_validate(meant)
+            except ValidationError as error:
+                refusal = refusal or ReplyError(_sentence(error, answer))
     raise refusal or ReplyError("Expected one JSON object, got none.")
+
+
+def _unwrapped(value: Any) -> Iterator[Any]:
+    """The value, and the one object it wraps: in a list, under one name, as the arguments of a call."""
+    yield value
+    if isinstance(value, list) and len(value) == 1:
+        yield value[0]
+    elif isinstance(value, dict) and (len(value) == 1 or set(value) == {"name", "arguments"}):
+        yield value.get("arguments", next(iter(value.values())))
 
 
 def _sentence(error: ValidationError, answer: type[BaseModel]) -> str:
@@ -147,7 +179,8 @@ def _brief(value: Any) -> str:
 
 
 def _longest_object(text: str) -> dict[str, Any]:
-    objects = [value for value in _values(text) if isinstance(value, dict)]
+    values = [v[0] if isinstance(v, list) and len(v) == 1 else v for v in _values(text)]
+    objects = [value for value in values if isinstance(value, dict)]
     if not objects:
         raise ReplyError("Expected one JSON object, got a JSON value that is none.")
     return max(objects, key=lambda value: len(json.dumps(value)))
@@ -169,14 +202,32 @@ def _values(text: str) -> list[Any]:
 
 
 def _json_texts(text: str) -> Iterator[str]:
-    whole = text.strip()
+    whole = _unquoted(text.strip())
     # One value, or one that never closes; with two, repair would keep or merge what it likes.
     if (whole[:1] == "{" and _closing(whole, 0) == len(whole)) or (whole[:1] == "[" and whole[-1:] == "]"):
         yield whole
         return
-    fenced = [m["body"].strip() for m in _FENCE.finditer(text) if m["body"].strip()[:1] in ("{", "[")]
+    fenced = [found for m in _FENCE.finditer(whole) for found in _in_fence(m["body"].strip())]
     # The last ones: where a model corrects itself the correction is there, and garbage may hold any number.
-    yield from deque(fenced or _spans(text), maxlen=MAX_CANDIDATES)
+    yield from deque(fenced or _spans(whole), maxlen=MAX_CANDIDATES)
+
+
+def _unquoted(text: str) -> str:
+    """The JSON in a text that is JSON written as a JSON string, with its quotes or without; else the text."""
+    if not _ESCAPED.match(text):
+        return text
+    try:
+        value = json.loads(text if text[0] == '"' else f'"{text}"', strict=False)
+    except ValueError:
+        return text
+    return value.strip() if isinstance(value, str) else text
+
+
+def _in_fence(body: str) -> Iterator[str]:
+    if body[:1] == "[":
+        yield body[: body.rfind("]") + 1]
+    elif body[:1] == "{":
+        yield from _spans(body)
 
 
 def _spans(text: str) -> Iterator[str]:
@@ -193,72 +244,15 @@ def _closing(text: str, start: int) -> int:
     return next((place + 1 for place, depth in _depths(text, start) if depth == 0), len(text))
 
 
-def _depths(text: str, start: int = 0, marks: re.Pattern[str] = _MARK) -> Iterator[tuple[int, int]]:
-    """Each brace (and bracket, where `marks` has them) outside double quotes, with the depth behind it."""
+def _depths(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Each brace outside double quotes, with the depth behind it."""
     depth, quoted = 0, False
-    for mark in marks.finditer(text, start):
+    for mark in _MARK.finditer(text, start):
         if mark[0] == '"':
             quoted = not quoted
-        elif not quoted and mark[0] in "{}[]":
-            depth += 1 if mark[0] in "{[" else -1
+        elif not quoted and mark[0] in "{}":
+            depth += 1 if mark[0] == "{" else -1
             yield mark.start(), depth
-
-
-def read_json(text: str) -> Any:
-    """One JSON value of a text that means one: strictly, else repaired.
-
-    Raises:
-        ReplyError: it is not JSON, was cut off, or holds NaN, infinities, a key twice or half a character.
-    """
-    try:
-        value = json.loads(text, object_pairs_hook=_without_twins)
-    except (ValueError, RecursionError) as error:
-        value = _repair(text, error)
-    _refuse_unjson(value)
-    return value
-
-
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        twin = next(name for name in names if names.count(name) > 1)
-        raise ReplyError(f"Expected each key once in an object, got {twin!r} twice.")
-    return made
-
-
-def _repair(text: str, error: Exception) -> Any:
-    # Repair closes what is open, so a reply that was cut off would pass for a whole one.
-    depth = next((depth for _, depth in deque(_depths(text), maxlen=1)), 0)
-    if text.rstrip()[-1:] not in ("}", "]") or depth > 0 or isinstance(error, RecursionError):
-        raise ReplyError(
-            f"Expected JSON that ends in its last '}}', got one that does not ({error})."
-        ) from error
-    if unfit := _NO_NUMBER.search(text):
-        # Repair would make a text of it.
-        raise ReplyError(f"Expected finite numbers, got {unfit[0]!r}.") from error
-    for tried in (text, text.translate(_TYPOGRAPHY)):
-        try:
-            value = json_repair.loads(tried, skip_json_loads=True)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict | list) and value:
-            return value
-    raise ReplyError(f"Expected JSON, got text that is none ({error}).") from error
-
-
-def _refuse_unjson(value: Any) -> None:
-    try:
-        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise ReplyError(f"Expected whole characters, got half a surrogate pair ({error.reason}).") from error
-    except (ValueError, RecursionError) as error:
-        raise ReplyError(
-            f"Expected finite numbers and plain nesting, got what JSON has no form for ({error})."
-        ) from error
-    if max((depth for _, depth in _depths(text, marks=_NEST)), default=0) > MAX_DEPTH:
-        raise ReplyError(f"Expected at most {MAX_DEPTH} objects and lists in each other, got more.")
 
 
 # Python
@@ -271,6 +265,8 @@ def parse_code(text: str) -> Code:
         ReplyError: nothing parses, or nothing in it is a function or class; the message has the line.
     """
     text = text.replace("\r\n", "\n")
+    if (wrapped := _one_string(text)) is not None:
+        return parse_code(wrapped)
     fenced = sorted((m["body"] for m in _FENCE.finditer(text)), key=len, reverse=True)
     refusal: ReplyError | None = None
     for candidate in [*fenced, *_unfenced(text)]:
@@ -281,21 +277,56 @@ def parse_code(text: str) -> Code:
     raise refusal or ReplyError("Expected one ```python block, got none.")
 
 
+def _one_string(text: str) -> str | None:
+    """The text in a JSON string, or in an object with nothing else in it; None for any other text."""
+    body = "".join(m["body"] for m in _FENCE.finditer(text)) or text
+    if body.lstrip()[:1] not in ("{", '"'):
+        return None
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, dict) and len(value) == 1:
+        value = next(iter(value.values()))
+    return value if isinstance(value, str) else None
+
+
 def _unfenced(text: str) -> Iterator[str]:
     text = _FENCE_REMAINS.sub("", text)
+    yield text
+    text = _FENCE_END.sub("", text)
     yield text
     if starts := [line.start() for line in _CODE_LINE.finditer(text)]:
         code, last = text[starts[0] :], starts[-1] - starts[0]
         yield code
         # Prose after the code: from one of the first unindented lines after which no code comes.
-        unindented = re.compile(r"^[A-Za-z*#-]", re.MULTILINE).finditer(code, last + 1)
+        unindented = re.compile(r"^(?:[^\W\d_]|[*#<-])", re.MULTILINE).finditer(code, last + 1)
         yield from (code[: line.start()] for line in islice(unindented, 10))
 
 
 def _checked(candidate: str) -> Code:
-    source = textwrap.dedent(candidate).strip("\n").rstrip() + "\n"
+    source = textwrap.dedent(_FENCE_REMAINS.sub("", candidate)).strip("\n").rstrip() + "\n"
     try:
-        tree = syntax.parse(source)
+        tree = _parsed(source)
+    except ReplyError as refusal:
+        plain = source.translate(_TYPOGRAPHY)
+        if plain == source:
+            raise
+        try:
+            source, tree = plain, _parsed(plain)
+        except ReplyError:
+            raise refusal from None
+    if not any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for node in tree.body):
+        raise ReplyError("Expected Python with a function or a class, got statements only.")
+    if isinstance(first := tree.body[0], ast.Expr) and isinstance(first.value, ast.Name):
+        # A bare word: the remains of a fence or of prose.
+        return _checked("\n".join(source.splitlines()[first.lineno :]))
+    return Code(source)
+
+
+def _parsed(source: str) -> ast.Module:
+    try:
+        return syntax.parse(source)
     except SyntaxError as error:
         line = (error.text or "").strip()
         raise ReplyError(
@@ -303,6 +334,3 @@ def _checked(candidate: str) -> Code:
         ) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise ReplyError(f"Expected Python that parses, got source that does not ({error}).") from error
-    if not any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for node in tree.body):
-        raise ReplyError("Expected Python with a function or a class, got statements only.")
-    return Code(source)

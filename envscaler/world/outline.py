@@ -13,7 +13,7 @@ from functools import lru_cache
 from envscaler import syntax
 from envscaler.error import SourceError
 from envscaler.schema import Attribute, Entity, Json, Skeleton
-from envscaler.world.tree import find_class, parse_tree
+from envscaler.world.tree import Function, find_class, parse_tree, text_of
 
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+(.+)$")
 _RECORD = re.compile(r"^(?:typing\.)?(?:dict|Dict)\[\s*(?:str|int)\s*,\s*['\"]?(\w+)['\"]?\s*\]$")
@@ -61,6 +61,45 @@ def _function_problem(function: ast.FunctionDef, name: str) -> str:
         return f"The docstring of {name} must describe the parameter {silent[0]} under `Args:`."
     returns = any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(function))
     return "" if returns else f"{name} returns nothing; it must reply with a dict."
+
+
+def method_in(source: str, name: str, head: str = "") -> str:
+    """The method `name` and its imports out of what stands around it: a class, other methods, lines that try it.
+
+    The source as it is, for `method_problem` to speak of, where there is no such method or it needs what would go.
+
+    Args:
+        source: what was written when one method was asked for.
+        name: the method.
+        head: the class it is for, which may have been written down again.
+    """
+    try:
+        body = parse_tree(source).body
+        known = {getattr(node, "name", "") for node in ast.walk(parse_tree(head))}
+    except SourceError:
+        return source
+    homes: list[tuple[ast.stmt, ast.ClassDef | None]] = [(node, None) for node in body]
+    homes += [(inner, node) for node in body if isinstance(node, ast.ClassDef) for inner in node.body]
+    found = [(f, home) for f, home in homes if isinstance(f, Function) and f.name == name]
+    imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+    if not found or len(body) == len(imports) + (found[-1][1] is None):
+        return source
+    method, home = found[-1]
+    rest = [node for node in body if node not in (method, home) and node not in imports]
+    rest += [node for node in (home.body if home else ()) if getattr(node, "name", "").startswith("_")]
+    needed = {node.id for node in ast.walk(method) if isinstance(node, ast.Name)}
+    needed |= {node.attr for node in ast.walk(method) if isinstance(node, ast.Attribute)}
+    if needed & ({bound for node in rest for bound in _bound(node)} - known):
+        return source
+    lines = source.splitlines()
+    return "\n".join([*map(ast.unparse, imports), text_of(method, lines)]) + "\n"
+
+
+def _bound(node: ast.stmt) -> set[str]:
+    """The names a statement gives."""
+    if isinstance(node, ast.ClassDef | Function):
+        return {node.name}
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def signature(source: str) -> str:
