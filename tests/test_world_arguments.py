@@ -114,7 +114,10 @@ def test_nothing_is_ever_raised(arguments):
     "part",
     [
         {"$ref": "#/definitions/nowhere"},
-        {"$ref": "#"},
+        {"$ref": "#/properties/name"},
+        {"$ref": "http://["},
+        {"pattern": "("},
+        {"multipleOf": 0},
         {"$ref": "https://example.org/schema.json"},
         {"anyOf": None},
         {"anyOf": [1]},
@@ -132,6 +135,13 @@ def test_a_schema_that_is_none_or_leads_nowhere_raises_nothing_and_fetches_nothi
     assert "'name' is missing" in tool.read({})[1]
     assert "There is no argument" in tool.read({"name": 1, "other": 1})[1]
     assert not fetched
+
+
+def test_a_reference_is_to_the_whole_schema():
+    tool = reader((), name={"$ref": "#/properties/other"}, other={"type": "integer"}, all={"$ref": "#"})
+    assert "must be integer" in tool.read({"name": "x"})[1]
+    assert "must be integer" in tool.read({"all": {"name": "x"}})[1]
+    assert tool.read({"all": {"all": {"name": 1}}})[1] == ""
 
 
 @pytest.mark.parametrize(

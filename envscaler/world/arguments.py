@@ -18,7 +18,9 @@ from jsonschema.protocols import Validator
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from envscaler.record import as_dict
 from envscaler.schema import Json, Tool
+from envscaler.world.schemas import sound_schema
 
 _SHOWN = 120
 """Characters of a wrong value that are shown."""
@@ -30,10 +32,13 @@ class ArgumentsOf:
     """Checks the arguments of one tool; made once an environment."""
 
     def __init__(self, tool: Tool) -> None:
-        self._properties, self._required = tool.properties, tool.required
-        self._open = bool(tool.parameters.get("additionalProperties"))
-        shared = {word: part for word, part in tool.parameters.items() if word in ("$defs", "definitions")}
-        self._validators = {name: _validator(part, shared) for name, part in self._properties.items()}
+        schema = sound_schema(tool.parameters)
+        plain = tool.model_copy(update={"parameters": schema})
+        self._properties, self._required = plain.properties, plain.required
+        self._open = bool(schema.get("additionalProperties"))
+        whole = _compiled(json.dumps(schema))
+        parts = as_dict(as_dict(whole.schema).get("properties"))
+        self._validators = {name: whole.evolve(schema=part) for name, part in parts.items()}
 
     def read(self, arguments: Json) -> tuple[dict[str, Any], str]:
         """The arguments as a dict, and what is wrong with them in sentences; "" when nothing is."""
@@ -150,25 +155,14 @@ def _kind(value: Json) -> str:
 def _faults(validator: Validator, value: Json) -> list[jsonschema.ValidationError]:
     try:
         return list(itertools.islice(validator.iter_errors(value), 3))
-    except (Unresolvable, RecursionError):
+    except (Unresolvable, RecursionError, ValueError, ArithmeticError):
         return []  # a schema that refers to what is not there, or to itself, says nothing of the value
 
 
-def _validator(schema: Any, shared: dict[str, Any]) -> Validator | None:
-    """A validator of one argument; None where a published schema is itself no schema."""
-    return _compiled(json.dumps({**shared, **schema})) if isinstance(schema, dict) else None
-
-
 @functools.lru_cache(maxsize=4096)
-def _compiled(schema: str) -> Validator | None:
-    # Checking a schema takes longer than a call, and every episode of a skeleton has the same ones.
-    standard = _standard(json.loads(schema))
-    try:
-        jsonschema.Draft202012Validator.check_schema(standard)
-    except jsonschema.SchemaError:
-        return None
+def _compiled(schema: str) -> Validator:
     # With a registry of its own, for by default a reference to a URL would be fetched.
-    return jsonschema.Draft202012Validator(standard, registry=Registry())
+    return jsonschema.Draft202012Validator(_standard(json.loads(schema)), registry=Registry())
 
 
 def _standard(schema: Any) -> Any:

@@ -4,14 +4,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from envscaler.schema import Finding, Json, Skeleton, Tool
+from envscaler.world.schemas import problems, sound_schema
 from envscaler.world.source import read_tools
 from envscaler.world.trials.finding import finding
+
+_MOST = 20
+"""Parts of a schema that are told."""
 
 
 def check_tools(skeleton: Skeleton) -> Iterator[Finding]:
     """What declared tools and public methods disagree on."""
     there = {tool.name: tool for tool in read_tools(skeleton.source, skeleton.class_name)}
     for tool in skeleton.tools:
+        if wrong := problems(tool.parameters):
+            message = f"{tool.name} declares what is no schema: {wrong[0]}."
+            yield finding("schema-malformed", "error", tool.name, message, parts=wrong[:_MOST])
         if tool.name not in there:
             message = f"The tool {tool.name} is declared but no public method."
             yield finding("no-method", "error", tool.name, message)
@@ -25,8 +32,9 @@ def check_tools(skeleton: Skeleton) -> Iterator[Finding]:
 
 
 def _compare(tool: Tool, real: Tool) -> Iterator[Finding]:
-    said, takes = (dict(t.parameters.get("properties") or {}) for t in (tool, real))
-    must, needs = (set(t.parameters.get("required") or []) for t in (tool, real))
+    plain = tool.model_copy(update={"parameters": sound_schema(tool.parameters)})
+    said, takes = plain.properties, real.properties
+    must, needs = set(plain.required), set(real.required)
     evidence: dict[str, Json] = {"declared": dict(tool.parameters), "method": dict(real.parameters)}
     if unknown := sorted(said.keys() - takes.keys()):
         message = f"{tool.name} declares {', '.join(unknown)}, which its method does not take."

@@ -22,6 +22,8 @@ _PLAIN: tuple[Json, ...] = ("", " ", "unknown-1", 0, -1, 1, [], True, False)
 """Edges that are tried wherever they are some."""
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _NUMBER = re.compile(r"(?<![\w.-])-?\d{1,6}(?:\.\d+)?(?![\w-])")
+_FAR = 10**12
+"""Numbers are drawn up to it, for JSON text may name one that is too large for any."""
 _SHIFTS = (0, 0, 1, -1, 2, 3, 7, -7, 14, 30, -30, 90, 400)
 """Days by which a known date is moved."""
 
@@ -395,7 +397,9 @@ def _scalar(kind: str, schema: dict[str, Any], values: Values, chance: random.Ra
     if kind == "boolean":
         return chance.random() < 0.5
     if kind in ("integer", "number"):
-        low, high = schema.get("minimum", -1), schema.get("maximum", 9)
+        low, high = (
+            max(-_FAR, min(_FAR, schema.get(word, n))) for word, n in (("minimum", -1), ("maximum", 9))
+        )
         number = chance.randint(int(low), max(int(low), int(high)))
         return float(number) + 0.5 if kind == "number" and chance.random() < 0.3 else number
     meant = [value for value in values.like(name) if isinstance(value, str)]
