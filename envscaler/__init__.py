@@ -44,6 +44,8 @@ _HOMES = {
     "world.proving.queries": "counting_queries",
     "auditing.calibration": "calibrate_audits",
     "show.agreement": "agreement",
+    "show.comparing": "draw_hardness ending_table environment_share hardness_frame hardness_table pass_table "
+    "permutation_table",
     "show.detection": "detection_table draw_detection false_alarm_table",
     "show.inspector": "AuditInspector",
     "show.player": "EpisodePlayer",

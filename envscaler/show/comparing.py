@@ -1,0 +1,348 @@
+"""Agents side by side: who ended an episode, pass@k and pass^k, paired tests, and what makes a scenario hard.
+
+It goes on from the frame of `stats.rollout_frame` and, like `stats`, gives no verdict. A reward that is None is in no
+mean and no test here, and a column says how many there were. Intervals are those of `stats.intervals`: environments
+are resampled first and scenarios within them second, because what is said is meant for other environments too, and two
+scenarios of one environment are not independent. Win rates are in `stats`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy.stats import permutation_test
+
+from envscaler.error import ParameterError
+from envscaler.schema import Scenario, Skeleton
+from envscaler.show.canvas import (
+    INK,
+    OURS,
+    PAPER,
+    QUIET,
+    THIRD,
+    axes_for,
+    caption,
+    in_house_style,
+    says_nothing,
+)
+from envscaler.show.stats import intervals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ENDS = {
+    "finished": "by the agent",
+    "stopped": "by the user",
+    "truncated": "by the limit",
+    "environment": "lost: environment",
+    "model": "lost: model",
+    "check": "lost: check",
+}
+"""How an episode ended, or by what its reward was lost, and the column of `ending_table` that counts it."""
+FACTORS = {
+    "witness": "calls of the witness",
+    "changes": "calls of it that change something",
+    "goals": "goals to bring about",
+    "tools": "tools to choose from",
+}
+"""Columns of `hardness_frame` that may make a scenario hard, in words."""
+
+
+# Endings
+
+
+def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Who ended the episodes of each agent and mode, and what took the reward of those that have none.
+
+    Every episode is counted once: with a reward under who ended it (the agent, the user, the limit of steps), without
+    one under what was lost (`environment`, `model`, `check`, or another cause that was written down; `nothing to
+    grade` where none was). `missing` sums the latter up; `refused` and `faults` are calls a hundred episodes that were
+    the agent's slips, and the environment's own faults.
+    """
+    lost = frame["reward"].isna()
+    causes = frame["cause"].where(frame["cause"] != "", "nothing to grade")
+    how = frame["ending"].where(~lost, causes).map(lambda name: ENDS.get(name, f"lost: {name}"))
+    groups = [frame["agent"], frame["mode"]]
+    table = pd.crosstab(groups, how)
+    known = [name for name in ENDS.values() if name in table]
+    table = table[[*known, *(name for name in table if name not in known)]]
+    table.columns.name = None
+    slips = (frame[["refused", "faults"]].groupby(groups).mean() * 100).round(1)
+    return table.assign(missing=lost.groupby(groups).sum(), **slips).reset_index()
+
+
+# Several rollouts of one scenario
+
+
+def pass_at_k(n: int, solved: int, k: int) -> float:
+    """The chance that at least one of k rollouts solves it, estimated without bias: 1 - C(n-c, k) / C(n, k).
+
+    Args:
+        n: rollouts that were played.
+        solved: how many of them solved it.
+        k: rollouts to draw; NaN where fewer were played.
+    """
+    return 1 - comb(n - solved, k) / comb(n, k) if n >= k else np.nan
+
+
+def pass_hat_k(n: int, solved: int, k: int) -> float:
+    """The chance that all of k rollouts solve it, pass^k, estimated without bias: C(c, k) / C(n, k)."""
+    return comb(solved, k) / comb(n, k) if n >= k else np.nan
+
+
+def pass_table(
+    frame: pd.DataFrame,
+    ks: Sequence[int] = (1, 2, 4),
+    *,
+    by: Sequence[str] = ("agent", "mode"),
+    **settings: Any,
+) -> pd.DataFrame:
+    """pass@k and pass^k of each agent and mode: the means over scenarios of `pass_at_k` and `pass_hat_k`.
+
+    A rollout solves a scenario when its reward is 1. One without a reward is no rollout of it, neither solved nor
+    unsolved, and counted in `missing`. A scenario with fewer than k rollouts left says nothing about k: it is left out
+    of that row and counted in `short`. Where every scenario is, the estimates are NaN. Rollouts must differ by their
+    seed; a deterministic agent played twice is played once.
+
+    Args:
+        frame: as `rollout_frame` makes it.
+        ks: how many rollouts to draw.
+        by: columns that make a group.
+        settings: of `stats.intervals`.
+    """
+    if not ks or any(k < 1 for k in ks):
+        raise ParameterError(f"Expected numbers of rollouts to draw, 1 or more, got {list(ks)}.")
+    where = [*by, "skeleton_id", "scenario_id"]
+    cells = frame.groupby(where)["solved"].agg(["count", "sum", "size"]).reset_index()
+    cells = cells.assign(missing=cells["size"] - cells["count"], reward=0.0)
+    parts = []
+    for k in ks:
+        drawn = [(n, int(c), k) for n, c in zip(cells["count"], cells["sum"], strict=True)]
+        estimates = {
+            f"pass@{k}": [pass_at_k(*d) for d in drawn],
+            f"pass^{k}": [pass_hat_k(*d) for d in drawn],
+        }
+        told = cells.assign(short=cells["count"] < k, **estimates)
+        counts = told.groupby(list(by))[["short", "size", "missing"]].sum().reset_index()
+        means = intervals(told, measures=tuple(estimates), by=by, **settings).drop(
+            columns=["rollouts", "missing"]
+        )
+        parts.append(means.merge(counts, on=list(by)).assign(k=k))
+    table = pd.concat(parts, ignore_index=True).rename(columns={"size": "rollouts"})
+    table["scenarios"] -= table["short"]
+    counted = ["scenarios", "short", "rollouts", "missing"]
+    return table[[*by, "measure", "k", "mean", "low", "high", *counted]]
+
+
+# Two agents on the same scenarios
+
+
+def permutation_table(
+    frame: pd.DataFrame,
+    *,
+    measure: str = "reward",
+    unit: Literal["scenario_id", "skeleton_id"] = "scenario_id",
+    resamples: int = 9_999,
+    seed: int = 0,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Every pair of agents in each mode: the mean difference on the scenarios that both have played, and its p value.
+
+    A pair is one scenario, each agent's rollouts of it averaged; where one of the two has no reward the pair is left
+    out and counted in `missing`. The test asks how often a difference as large comes about when the two are
+    interchangeable in every pair (two-sided, signs of pairs flipped): exact where there are no more than `resamples`
+    ways to flip them, else by seeded Monte Carlo, as `method` says. `p_holm` is corrected for the number of tests
+    in the table. The interval resamples environments, the test by scenario does not: it speaks of these scenarios.
+    With `unit="skeleton_id"` a pair is an environment, and the test speaks of environments.
+
+    Args:
+        frame: as `rollout_frame` makes it.
+        measure: the column to compare.
+        unit: what makes a pair.
+        resamples: permutations at most, and resamples of the intervals' bootstrap, a tenth of it.
+        seed: of both.
+        level: coverage of the intervals.
+    """
+    pairs = _differences(frame, measure)
+    by = ("mode", "agent", "other")
+    table = intervals(
+        pairs, measures=("difference",), by=by, resamples=max(1000, resamples // 10), level=level, seed=seed
+    )
+    tests = [_tested(group, unit, resamples, seed) for _, group in pairs.groupby(list(by), sort=True)]
+    columns = ["pairs", "p_value", "method"]
+    table = pd.concat([table, pd.DataFrame(tests, columns=columns)], axis=1).assign(measure=measure)
+    table["p_holm"] = _holm(table["p_value"].to_numpy(dtype=float))
+    return table[
+        [*by, "measure", "mean", "low", "high", "pairs", "missing", "p_value", "p_holm", "method"]
+    ].rename(columns={"mean": "difference"})
+
+
+def _differences(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """One row a mode, pair of agents and scenario played by both; the difference is NaN where a value is missing."""
+    played = frame.groupby(["mode", "skeleton_id", "scenario_id", "agent"])[measure].mean().reset_index()
+    parts = []
+    for agent, other in combinations(sorted(played["agent"].unique()), 2):
+        ours, theirs = (played[played["agent"] == name].drop(columns="agent") for name in (agent, other))
+        both = ours.merge(theirs, on=["mode", "skeleton_id", "scenario_id"], suffixes=("", "_other"))
+        both["difference"] = both[measure] - both[f"{measure}_other"]
+        parts.append(both.assign(agent=agent, other=other, reward=both["difference"]))
+    if not parts or not sum(map(len, parts)):
+        raise ParameterError(
+            f"Expected two agents that played the same scenarios, got {played['agent'].nunique()} agents and "
+            f"{played['scenario_id'].nunique()} scenarios. Play every scenario with all agents."
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _tested(group: pd.DataFrame, unit: str, resamples: int, seed: int) -> tuple[int, float, str]:
+    known = group.dropna(subset="difference").groupby(unit)["difference"].mean().to_numpy()
+    if len(known) < 2:
+        return len(known), np.nan, "too few pairs"
+    test = permutation_test(
+        (known, np.zeros_like(known)),
+        lambda one, other, axis: np.mean(one - other, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=resamples,
+        rng=np.random.default_rng(seed),
+    )
+    return len(known), float(test.pvalue), "exact" if 2 ** len(known) <= resamples else "Monte Carlo"
+
+
+def _holm(values: np.ndarray) -> np.ndarray:
+    """Holm's correction: holds the chance of any false finding among the tests below the level."""
+    order = np.argsort(values)
+    known = int((~np.isnan(values)).sum())
+    corrected = np.full_like(values, np.nan)
+    first = order[:known]
+    corrected[first] = np.minimum(1, np.maximum.accumulate(values[first] * np.arange(known, 0, -1)))
+    return corrected
+
+
+# What makes a scenario hard
+
+
+def hardness_frame(
+    frame: pd.DataFrame, scenarios: Iterable[Scenario], skeletons: Iterable[Skeleton]
+) -> pd.DataFrame:
+    """The frame of rollouts with what may make each scenario hard (`FACTORS`) and its environment's title."""
+    worlds = {skeleton.id: skeleton for skeleton in skeletons}
+    known = [(s, worlds[s.skeleton_id]) for s in scenarios if s.skeleton_id in worlds]
+    rows = [{"scenario_id": scenario.id, **_factors(scenario, world)} for scenario, world in known]
+    return frame.merge(pd.DataFrame(rows, columns=["scenario_id", *FACTORS, "environment"]), on="scenario_id")
+
+
+def _factors(scenario: Scenario, world: Skeleton) -> dict[str, Any]:
+    writes = {tool.name for tool in world.tools if tool.mutates}
+    return {
+        "witness": len(scenario.witness),
+        "changes": sum(call.tool in writes for call in scenario.witness),
+        "goals": sum(check.kind == "goal" for check in scenario.checks),
+        "tools": len(world.tools),
+        "environment": world.title,
+    }
+
+
+def hardness_table(
+    frame: pd.DataFrame, *, factors: Mapping[str, str] = FACTORS, bins: int = 3, **settings: Any
+) -> pd.DataFrame:
+    """Mean reward with an interval, a row an agent, factor and bin; bins hold about equally many scenarios.
+
+    Args:
+        frame: as `hardness_frame` makes it.
+        factors: columns to bin, with what they are in words.
+        bins: at most so many a factor; fewer where the values do not differ enough.
+        settings: of `stats.intervals`.
+    """
+    parts = []
+    for factor, words in factors.items():
+        values = frame.groupby("scenario_id")[factor].first()
+        cut = pd.qcut(values, min(bins, max(values.nunique(), 1)), labels=False, duplicates="drop").fillna(0)
+        ranges = values.groupby(cut).agg(["min", "max"])
+        names = {b: f"{lo}" if lo == hi else f"{lo}-{hi}" for b, lo, hi in ranges.itertuples()}
+        place = frame["scenario_id"].map(cut)
+        told = frame.assign(bin=place, range=place.map(names))
+        means = intervals(told, measures=("reward",), by=("agent", "bin", "range"), **settings)
+        parts.append(means.assign(factor=words))
+    columns = [
+        "agent",
+        "factor",
+        "range",
+        "mean",
+        "low",
+        "high",
+        "scenarios",
+        "environments",
+        "rollouts",
+        "missing",
+    ]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def environment_share(frame: pd.DataFrame) -> float:
+    """How much of the variance between scenarios lies between environments: 0 none of it, 1 all of it.
+
+    The intraclass correlation of scenarios' mean rewards (one-way analysis of variance, negative estimates set to 0);
+    NaN where no two environments have two scenarios, or all rewards are equal.
+    """
+    cells = frame.groupby(["skeleton_id", "scenario_id"])["reward"].mean().dropna()
+    groups = [group.to_numpy() for _, group in cells.groupby(level=0) if len(group) > 1]
+    sizes = np.array([len(group) for group in groups])
+    if len(groups) < 2:
+        return np.nan
+    total, values = sizes.sum(), np.concatenate(groups)
+    within = sum(((group - group.mean()) ** 2).sum() for group in groups) / (total - len(groups))
+    means = np.array([group.mean() for group in groups])
+    between = (sizes * (means - values.mean()) ** 2).sum() / (len(groups) - 1)
+    size = (total - (sizes**2).sum() / total) / (len(groups) - 1)
+    spread = between + (size - 1) * within
+    return float(np.clip((between - within) / spread, 0, 1)) if spread > 1e-12 else np.nan
+
+
+@in_house_style
+def draw_hardness(table: pd.DataFrame, ax: "Sequence[Axes] | None" = None) -> "Figure":
+    """Draw mean reward along each factor, a line an agent, with intervals.
+
+    Args:
+        table: as `hardness_table` makes it.
+        ax: as many axes as the table has factors, or one where it is empty.
+    """
+    factors = list(dict.fromkeys(table["factor"]))
+    figure, panels = axes_for(ax, (2.9 * max(1, len(factors)), 3.4), columns=max(1, len(factors)))
+    if not factors:
+        says_nothing(panels[0], "There are no rollouts.")
+        return figure
+    for axes, factor in zip(panels, factors, strict=True):
+        rows = table[table["factor"] == factor]
+        _hardness_panel(axes, rows, list(dict.fromkeys(table["agent"])))
+        axes.set(xlabel=factor, ylim=(-0.05, 1.05))
+    panels[0].set_ylabel("mean reward")
+    panels[0].legend(fontsize=8, loc="lower left")
+    scenarios = int(table[table["factor"] == factors[0]].groupby("agent")["scenarios"].sum().max())
+    told = f"{_finding(table)}; {scenarios} scenarios; intervals resample environments"
+    if ax is None:
+        caption(figure, told)
+    return figure
+
+
+def _hardness_panel(axes: "Axes", rows: pd.DataFrame, agents: Sequence[str]) -> None:
+    ranges = list(dict.fromkeys(rows["range"]))
+    for number, agent in enumerate(agents):
+        own = rows[rows["agent"] == agent].set_index("range").reindex(ranges)
+        places = np.arange(len(ranges)) + 0.08 * (number - (len(agents) - 1) / 2)
+        reach = np.abs(own[["low", "high"]].to_numpy().T - own["mean"].to_numpy())
+        colour = (OURS, PAPER, THIRD, QUIET, INK)[number % 5]
+        axes.errorbar(places, own["mean"], reach, marker="o", capsize=2.5, color=colour, label=agent)
+    axes.set_xticks(range(len(ranges)), ranges)
+
+
+def _finding(table: pd.DataFrame) -> str:
+    """The factor along which rewards fall most, from its first bin to its last, over all agents."""
+    means = table.groupby(["factor", "range"], sort=False)["mean"].mean()
+    falls = means.groupby(level=0, sort=False).agg(lambda m: m.iloc[0] - m.iloc[-1])
+    worst = falls.idxmax() if falls.notna().any() and falls.max() > 0.005 else None
+    return f"Rewards fall most with more {worst}" if worst else "Rewards fall with none of these"
