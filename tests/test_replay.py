@@ -352,6 +352,6 @@ def test_the_published_episodes(release, capsys, tmp_path):
     assert status == 0 and len(table.splitlines()) == 12
     assert counts == {
         "trajectories": 10, "calls": 110, "observations_same": 101, "rewards": 10, "rewards_same": 10,
-        "classes": {**dict.fromkeys(CLASSES[1:], 0), "id": 9}, "failures": 0,
+        "classes": {**dict.fromkeys(CLASSES[1:], 0), "id": 9}, "failures": 0, "unread": {},
     }  # fmt: skip
     assert len((tmp_path / "d.jsonl").read_text().splitlines()) == 9

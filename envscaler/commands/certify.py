@@ -12,7 +12,7 @@ from pathlib import Path
 
 from envscaler import project
 from envscaler.certifying.examine import Recorded
-from envscaler.commands import Commands, Report
+from envscaler.commands import Commands, Report, each_once, readable, tell
 from envscaler.error import ParameterError, StoreError
 from envscaler.schema import Failure, Scenario, Skeleton
 from envscaler.store import Records
@@ -70,14 +70,12 @@ def _certify(parsed: argparse.Namespace) -> Report:
     )
     if certified.missing:
         raise KeyboardInterrupt  # what is done is in the file of rows
-    certified.failures[:0] = failures
+    certified.failures[:] = each_once([*failures, *certified.failures])
     width = max(len(name) for name, _ in table(certified))
     sys.stdout.writelines(f"{name:<{width}}  {figure}\n" for name, figure in table(certified))
-    told = {**certified.totals, "out": str(out)}
+    told = {**certified.totals, "unread": tell(certified.failures), "out": str(out)}
     if parsed.html:
         told["html"] = str(write_report(certified, Path(parsed.html), title=_stem(parsed.path)))
-    for failure in certified.failures[:10]:
-        sys.stderr.write(f"envscaler: {failure.parent_id}: {failure.message}\n")
     return told, certified.complete and not (parsed.strict and certified.errors)
 
 
@@ -87,35 +85,27 @@ Read = tuple[Records[Skeleton], Records[Scenario], dict[str, list[Recorded]], li
 def _read(parsed: argparse.Namespace) -> Read:
     """Environments, scenarios and recorded episodes, as far as there are any."""
     from envscaler import release
-    from envscaler.release.rows import damaged
 
-    where = parsed.environments or _beside(parsed.path, "skeletons") or parsed.path
-    skeletons = release.read_environments(where)
-    failures = [_unread(*one) for one in damaged(parsed.path)] if Path(parsed.path).exists() else []
+    path = parsed.path
+    where = parsed.environments or _beside(path, "skeletons") or path
+    skeletons = readable(lambda: release.read_environments(where), where)
     try:
-        scenarios = release.read_scenarios(parsed.path, skeletons)
+        scenarios = readable(lambda: release.read_scenarios(path, skeletons), path)
     except StoreError as error:
         if parsed.environments:
             raise
         # Environments alone are worth examining too, but not where scenarios are meant and cannot be read.
-        scenarios = Records[Scenario]()
-        if Path(parsed.path).is_file() and where != parsed.path and not failures:
-            failures = [_unread(Path(parsed.path), str(error))]
-    failures += [*skeletons.failures, *scenarios.failures]
+        meant = Path(path).is_file() and where != path
+        scenarios = Records[Scenario]([], [release.failure(path, error)] if meant else [])
+    failures = [*skeletons.failures, *scenarios.failures]
     recorded: dict[str, list[Recorded]] = defaultdict(list)
-    if parsed.trajectories:
-        rollouts = release.read_trajectories(parsed.trajectories, skeletons, scenarios)
+    if played := parsed.trajectories:
+        rollouts = readable(lambda: release.read_trajectories(played, skeletons, scenarios), played)
         failures += rollouts.failures
         for rollout in rollouts:
             if release.recorded_reward(rollout) == 1.0:
                 recorded[rollout.scenario_id].append(release.recorded_calls(rollout))
     return skeletons, scenarios, recorded, failures
-
-
-def _unread(path: Path, why: str) -> Failure:
-    return Failure(
-        stage="certify", parent_id=str(path), error="StoreError", message=f"Expected rows, but {why}"
-    )
 
 
 def _beside(path: str, stage: str) -> str:

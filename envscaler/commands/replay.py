@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from envscaler.commands import Commands, Report
+from envscaler.commands import Commands, Report, each_once, readable, tell
 from envscaler.error import StoreError
 
 MOST_ROWS = 40
@@ -39,10 +39,11 @@ def _replay(parsed: argparse.Namespace) -> Report:
     from envscaler.store import write_text
 
     beside = parsed.path if Path(parsed.path).is_dir() else str(Path(parsed.path).parent)
+    worlds, posed = parsed.environments or beside, parsed.scenarios or beside
     with _hint("--environments", parsed.environments):
-        skeletons = release.read_environments(parsed.environments or beside)
+        skeletons = readable(lambda: release.read_environments(worlds), worlds)
     with _hint("--scenarios", parsed.scenarios):
-        scenarios = release.read_scenarios(parsed.scenarios or beside, skeletons)
+        scenarios = readable(lambda: release.read_scenarios(posed, skeletons), posed)
     replays = replaying.replay_all(
         release.iter_trajectories(parsed.path, skeletons, scenarios),
         skeletons,
@@ -50,16 +51,15 @@ def _replay(parsed: argparse.Namespace) -> Report:
         workers=parsed.workers,
         progress=not parsed.no_progress,
     )
-    replays.failures = [*skeletons.failures, *scenarios.failures, *replays.failures]
-    for failure in replays.failures[:10]:
-        sys.stderr.write(f"envscaler: {failure.parent_id}: {failure.message}\n")
+    replays.failures = each_once([*skeletons.failures, *scenarios.failures, *replays.failures])
+    unread = tell(replays.failures)
     table = replaying.replay_table(replays, by="task_id" if len(replays) <= MOST_ROWS else "env_id")
     sys.stdout.write(table.to_string() + "\n")
     if parsed.out:
         lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in replaying.differences(replays)]
         write_text(Path(parsed.out), "".join(lines))
     well = bool(replays) and not replays.failures and all(r.explained for r in replays)
-    return replaying.replay_summary(replays), well
+    return {**replaying.replay_summary(replays), "unread": unread}, well
 
 
 @contextmanager

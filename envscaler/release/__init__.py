@@ -23,7 +23,9 @@ from envscaler.release.episodes import recorded_reward as recorded_reward
 from envscaler.release.exact import RowError, Shape, made, record_of, row_of
 from envscaler.release.foreign import bystanders_source as bystanders_source
 from envscaler.release.hub import local
+from envscaler.release.rows import DamagedFile as DamagedFile
 from envscaler.release.rows import Kind, files_of, is_ours, read_rows
+from envscaler.release.rows import damaged_files as damaged_files
 from envscaler.release.shapes import Guards as Guards
 from envscaler.release.shapes import env_id as env_id
 from envscaler.release.shapes import task_id as task_id
@@ -93,7 +95,7 @@ def iter_environments(path: Path | str) -> Iterator[Skeleton | Failure]:
             seen[name] = one.id
             yield one
         elif seen[name] != one.id:
-            yield _failure(place, RowError(f"env_id: {name!r} is there twice; the first is kept."))
+            yield failure(place, RowError(f"env_id: {name!r} is there twice; the first is kept."))
 
 
 def iter_scenarios(path: Path | str, skeletons: Iterable[Skeleton] = ()) -> Iterator[Scenario | Failure]:
@@ -111,14 +113,19 @@ def iter_trajectories(
 
 def _each(kind: Kind, path: Path | str, shape: Shape[R]) -> Iterator[tuple[str, R | Failure]]:
     """The records of a path with their places."""
-    for file in files_of(local(path), kind):
+    here = local(path)
+    fitting, damaged = files_of(here, kind)
+    for file, why in damaged:
+        yield str(file), failure(str(file), DamagedFile(why))
+    for file in fitting:
         for place, row, problem in read_rows(file):
+            if problem is not None:
+                yield place, failure(place, problem)
+                continue
             try:
-                if problem is not None:
-                    raise RowError(problem)
                 yield place, _record(place.removeprefix(f"{file}:"), row, shape)
             except RowError as error:
-                yield place, _failure(place, error)
+                yield place, failure(place, error)
 
 
 def _record(key: str, row: object, shape: Shape[R]) -> R:
@@ -131,8 +138,10 @@ def _record(key: str, row: object, shape: Shape[R]) -> R:
     return record_of(row, shape)
 
 
-def _failure(place: str, error: Exception) -> Failure:
-    return Failure(stage=STAGE, parent_id=place, error="StoreError", message=str(error))
+def failure(place: str, error: Exception) -> Failure:
+    """What could not be read, and where."""
+    kind = type(error).__name__ if isinstance(error, StoreError) else "StoreError"
+    return Failure(stage=STAGE, parent_id=place, error=kind, message=str(error))
 
 
 def _all(kind: Kind, path: Path | str, each: Iterator[R | Failure]) -> Records[R]:

@@ -2,8 +2,9 @@
 
 A file of 700 MB is read with no more of it in memory than a row or two. Rows are parsed by Python's own `json`, and
 what cannot be is told with its place while the good rows go on: a faulty line of JSON Lines costs that line, a fault in
-the middle of a JSON list costs what comes after it. A general streaming parser was tried in its stead: it gave back
-lone surrogates as `?` and gave up a whole file for one NaN or one long integer, all three of which `json` writes.
+the middle of a JSON list or of what was compressed costs what comes after it (`DamagedFile`). A general streaming
+parser was tried in its stead: it gave back lone surrogates as `?` and gave up a whole file for one NaN or one long
+integer, all three of which `json` writes.
 
 This module does not know what a row means but for its kind (`kind_of`), and fetches nothing (`hub` does).
 """
@@ -12,6 +13,7 @@ import gzip
 import importlib
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, TextIO
@@ -19,7 +21,13 @@ from typing import Any, Literal, TextIO
 from envscaler.error import StoreError
 
 Kind = Literal["environments", "scenarios", "trajectories"]
-Placed = tuple[str, Any, str | None]
+
+
+class DamagedFile(StoreError):
+    """A file cannot be read, or not to its end."""
+
+
+Placed = tuple[str, Any, StoreError | None]
 """`file:place`, the row, and what is wrong with it; None where nothing is."""
 
 ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz", ".parquet")
@@ -64,80 +72,82 @@ def is_ours(row: Any) -> bool:
     return isinstance(row, dict) and any(telling <= row.keys() for telling in _OURS.values())
 
 
-def files_of(path: Path, kind: Kind) -> list[Path]:
-    """The file itself, or the files of a folder whose first row is of that kind.
+def files_of(path: Path, kind: Kind) -> tuple[list[Path], list[tuple[Path, str]]]:
+    """The file itself, or the files of a folder whose first row is of that kind; and those that no row can be read of.
 
     Raises:
-        StoreError: there is no such file or folder, or it holds none of that kind.
+        StoreError: the folder holds neither; the message has what it holds.
     """
     path = Path(path)
     if not path.is_dir():
-        return [path]
-    held = sorted(p for p in path.iterdir() if p.is_file() and p.name.endswith(ENDINGS))
-    fitting = [p for p in held if not p.name.startswith(".") and _first_kind(p) == kind]
-    if not fitting:
-        names = ", ".join(p.name for p in held[:8]) or f"no file that ends in {', '.join(ENDINGS)}"
+        return [path], []
+    found = [(p, *_first(p)) for p in _held(path)]
+    fitting = [p for p, known, _ in found if known == kind]
+    damaged = [(p, why) for p, _, why in found if why]
+    if not fitting and not damaged:
+        names = ", ".join(p.name for p, *_ in found[:8]) or f"no file that ends in {', '.join(ENDINGS)}"
         raise StoreError(f"Expected a file of {kind} in {path}, but it holds {names}. Name the file itself.")
-    return fitting
+    return fitting, damaged
 
 
-def damaged(path: Path | str) -> list[tuple[Path, str]]:
+def damaged_files(path: Path | str) -> list[tuple[Path, str]]:
     """The file, or the files of a folder, of which not one row can be read, each with the first reason."""
     path = Path(path)
-    held = sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
-    return [
-        (p, why)
-        for p in held
-        if p.name.endswith(ENDINGS) and not p.name.startswith(".") and (why := _damage(p))
-    ]
+    held = _held(path) if path.is_dir() else [path]
+    return [(p, why) for p in held if (why := _first(p)[1])]
 
 
-def _damage(path: Path) -> str:
+def _held(folder: Path) -> list[Path]:
+    files = sorted(p for p in folder.iterdir() if p.is_file())
+    return [p for p in files if p.name.endswith(ENDINGS) and not p.name.startswith(".")]
+
+
+def _first(path: Path) -> tuple[Kind | None, str]:
+    """The kind of the first row that can be read, and why none can, where that is so."""
+    why = ""
     try:
-        problem = "it is empty"
-        for place, _, found in read_rows(path):
-            if found is None:
-                return ""
-            problem = f"{place}: {found}"
-            break
-        return problem
-    except StoreError as error:
-        return str(error)
-
-
-def _first_kind(path: Path) -> Kind | None:
-    try:
-        return next((kind_of(row) for _, row, problem in read_rows(path) if problem is None), None)
-    except StoreError:
-        return None
+        for _, row, problem in read_rows(path):
+            if problem is None:
+                return kind_of(row), ""
+            why = why or str(problem)
+        return None, why or ("" if path.stat().st_size else "It is empty.")
+    except (OSError, StoreError) as error:
+        return None, str(error)
 
 
 def read_rows(path: Path) -> Iterator[Placed]:
     """The rows of one file, as they are read.
 
     Raises:
-        StoreError: the file is missing or cannot be read at all.
+        StoreError: there is no such file, or nothing to read one of its kind with.
     """
-    path = Path(path)
+    path, number = Path(path), 0
+    try:
+        for placed in _rows(path):
+            yield placed
+            number += 1
+    except FileNotFoundError:
+        raise StoreError(f"Expected a file at {path}, but there is none.") from None
+    # EOFError, zlib: what was compressed is cut short or broken. pyarrow's own errors are OSError and ValueError.
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        what = "a parquet file" if path.suffix == ".parquet" else "UTF-8 text"
+        why = getattr(error, "strerror", None) or str(error).rstrip(".")
+        after = f"after {number:,} rows " if number else ""
+        yield str(path), None, DamagedFile(f"Expected to read {what} {after}in {path}, but {why}.")
+
+
+def _rows(path: Path) -> Iterator[Placed]:
     if path.suffix == ".parquet":
         yield from _parquet_rows(path)
         return
-    try:
-        with _opened(path) as file:
-            yield from _text_rows(path, file)
-    except FileNotFoundError:
-        raise StoreError(f"Expected a file at {path}, but there is none.") from None
-    except (
-        OSError,
-        EOFError,
-        ValueError,
-    ) as error:  # EOFError: gzip cut short; ValueError: a null in the path
-        why = getattr(error, "strerror", None) or error
-        raise StoreError(f"Expected to read {path} as UTF-8 text, but {why}.") from error
+    with _opened(path) as file:
+        yield from _text_rows(path, file)
 
 
 def _opened(path: Path) -> TextIO:
     if path.suffix == ".gz":
+        if not path.stat().st_size:
+            raise EOFError("it is empty")
         return gzip.open(path, "rt", encoding="utf-8-sig")
     return path.open(encoding="utf-8-sig")
 
@@ -146,7 +156,7 @@ def _text_rows(path: Path, file: TextIO) -> Iterator[Placed]:
     text = _Text(file)
     lines = ".json" not in path.suffixes
     match text.peek():
-        case "":
+        case "" if lines:
             return
         case "[":
             yield from _listed(path, text)
@@ -155,7 +165,8 @@ def _text_rows(path: Path, file: TextIO) -> Iterator[Placed]:
         case _ if lines:
             yield from _lined(path, text)
         case other:
-            yield f"{path}:1", None, f"Expected JSON that begins with [ or {{, got {other!r}."
+            got = repr(other) if other else "nothing"
+            yield f"{path}:1", None, DamagedFile(f"Expected JSON that begins with [ or {{, got {got}.")
 
 
 class _Text:
@@ -163,6 +174,8 @@ class _Text:
 
     def __init__(self, file: TextIO) -> None:
         self._file, self._held, self._at, self._done = file, "", 0, False
+        self.cut = False
+        """Whether the line that was taken last has no end."""
         self.line = 1
         """The line that is being read."""
 
@@ -222,7 +235,8 @@ class _Text:
         line = self._held[self._at : stop]
         if end < 0 and not line:
             return None
-        self._skip(stop + (end >= 0))
+        self.cut = end < 0
+        self._skip(stop + (not self.cut))
         return line
 
     def line_of(self, error: ValueError) -> int:
@@ -245,7 +259,8 @@ def _decoder(odd: list[str]) -> json.JSONDecoder:
 
 
 def _checked(place: str, row: Any, odd: list[str]) -> Placed:
-    problem = f"Expected JSON, got the number {odd[0]}, which has no JSON form." if odd else None
+    told = f"Expected JSON, got the number {odd[0]}, which has no JSON form." if odd else ""
+    problem = StoreError(told) if told else None
     odd.clear()
     return place, None if problem else row, problem
 
@@ -254,7 +269,8 @@ def _broken(path: Path, text: _Text, place: str, error: ValueError | RecursionEr
     line = text.line_of(error) if isinstance(error, ValueError) else text.line
     why = str(error).partition(": line ")[0]
     why = why[:1].lower() + why[1:]
-    return f"{path}:{place}", None, f"Expected JSON at line {line}, but {why}; what follows is not read."
+    told = f"Expected JSON at line {line}, but {why}; what follows is not read."
+    return f"{path}:{place}", None, DamagedFile(told)
 
 
 def _listed(path: Path, text: _Text) -> Iterator[Placed]:
@@ -331,7 +347,8 @@ def _lined(path: Path, text: _Text) -> Iterator[Placed]:
                 yield _checked(place, decoder.decode(line), odd)
             except (ValueError, RecursionError) as error:
                 odd.clear()
-                yield place, None, f"Expected a JSON object on this line, got {line[:60]!r} ({error})."
+                told = f"Expected a JSON object on this line, got {line[:60]!r} ({error})."
+                yield place, None, DamagedFile(told) if text.cut else StoreError(told)
 
 
 def _parquet_rows(path: Path) -> Iterator[Placed]:
@@ -339,11 +356,8 @@ def _parquet_rows(path: Path) -> Iterator[Placed]:
         parquet: Any = importlib.import_module("pyarrow.parquet")
     except ImportError:
         raise StoreError(f"Expected pyarrow to read {path}; pip install 'envscaler[hub]'.") from None
-    try:
-        number = 0
-        for batch in parquet.ParquetFile(path).iter_batches(batch_size=64):
-            for row in batch.to_pylist():
-                yield f"{path}:[{number}]", row, None
-                number += 1
-    except (OSError, ValueError) as error:  # pyarrow's own errors are both
-        raise StoreError(f"Expected a parquet file at {path}, but {error}.") from error
+    number = 0
+    for batch in parquet.ParquetFile(path).iter_batches(batch_size=64):
+        for row in batch.to_pylist():
+            yield f"{path}:[{number}]", row, None
+            number += 1
