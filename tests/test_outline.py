@@ -6,8 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from library import METHODS, STATE
 
+from envscaler.certifying.fitting import expected
 from envscaler.error import SourceError
-from envscaler.world.outline import method_problem, read_docstring, read_entities, signature, state_problem
+from envscaler.world.outline import (
+    attributes,
+    method_problem,
+    read_docstring,
+    read_entities,
+    signature,
+    state_problem,
+)
+from envscaler.world.source import read_tools
 
 SOURCE = '''
 from typing import Dict, List, NotRequired, TypedDict
@@ -135,3 +144,53 @@ def test_no_state_is_too_strange_to_be_judged(state: dict) -> None:
 @given(st.text(max_size=60))
 def test_no_text_is_too_strange_to_be_a_bad_method(text: str) -> None:
     assert method_problem(text, "get_book") != "" and method_problem(text + "\0", "get_book") != ""
+
+
+TANGLED = {
+    "its own base": "class A(A): x: int",
+    "each other's base": "class A(B): x: int\nclass B(A): y: int",
+    "a base many times over": "class A0: x: int\n"
+    + "\n".join(f"class A{n}(A{n - 1}, A{n - 1}): y{n}: int" for n in range(1, 40))
+    + "\nclass A(A39): z: int",
+    "a long line of bases": "class B0(TypedDict): x: int\n"
+    + "\n".join(f"class B{n}(B{n - 1}): y{n}: int" for n in range(1, 350))
+    + "\nclass A(B349): z: int",
+}
+
+
+@pytest.mark.parametrize("kind", TANGLED)
+def test_types_that_are_no_types_are_read_at_once(kind: str) -> None:
+    """No text of somebody's makes its reader run for ever, or out of stack."""
+    source = (
+        f"{TANGLED[kind]}\n\n\nclass W:\n    def __init__(self):\n        self.t: dict[str, A] = {{}}\n\n"
+        '    def go(self, a: A) -> dict:\n        """Go."""\n        return {}\n'
+    )
+    (tool,) = read_tools(source, "W")
+    assert "x" in tool.properties["a"]["properties"]
+    assert any(entity.table == "t" for entity in read_entities(source, "W"))
+
+
+def test_a_field_is_needed_as_the_type_says_that_declares_it() -> None:
+    """`total=False` is said of a type's own fields; what a base needs is needed in what is made of it."""
+    source = (
+        "class Base(TypedDict):\n    a: int\n\n\nclass Some(Base, total=False):\n    b: int\n\n\n"
+        "class All(Some):\n    c: int\n    a: str\n\n\n"
+        "class W:\n    def __init__(self):\n        self.t: dict[str, All] = {}\n"
+    )
+    row = expected(source, "W")["t"]["additionalProperties"]
+    (entity,) = [e for e in read_entities(source, "W") if e.name == "All"]
+    assert sorted(row["required"]) == ["a", "c"] and list(row["properties"]) == ["a", "b", "c"]
+    assert [(a.name, a.type) for a in entity.attributes] == [
+        ("a", "str"),
+        ("b", "NotRequired[int]"),
+        ("c", "int"),
+    ]
+
+
+def test_attributes_are_those_that_the_code_sets_anywhere() -> None:
+    source = (
+        "class W:\n    def __init__(self):\n        self.a, self.b = {}, {}\n        self.c: dict[str, int] = {}\n"
+        "        self.c = {}\n\n    def later(self):\n        self.d = self.e\n"
+    )
+    found = attributes(source, "W")
+    assert found.keys() == {"a", "b", "c", "d"} and found["c"] is not None and found["a"] is None

@@ -79,4 +79,4 @@ def test_the_published_states_fit_but_for_a_few(release) -> None:
         for made in published_data.read_scenarios(release / "rl_scenarios.json", skeletons)
         for f in misfits(worlds[made.skeleton_id], made.initial_state)
     ]
-    assert sorted(set(found)) == ["state-unknown-field", "state-unknown-table"] and len(found) == 8
+    assert found == ["state-unknown-field"] * 6, "a table that a tool sets up when it is first needed is known"

@@ -5,7 +5,6 @@ without annotations expects nothing, and then nothing is found. A state that doe
 Python does not look: a tool then raises, or silently finds nothing, in the middle of an episode.
 """
 
-import ast
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +13,8 @@ from envscaler.error import SourceError
 from envscaler.schema import Finding, Json, Severity, Skeleton
 from envscaler.world.annotations import Types
 from envscaler.world.change import State
-from envscaler.world.tree import find_class, functions, parse_tree
+from envscaler.world.outline import attributes
+from envscaler.world.tree import parse_tree
 
 _MOST_SHOWN = 5
 _PYTHON: dict[str, Any] = {
@@ -23,24 +23,14 @@ _PYTHON: dict[str, Any] = {
 
 
 def expected(source: str, class_name: str | None) -> dict[str, dict[str, Any]]:
-    """The attributes that a class sets up, with the JSON schema of their annotation; `{}` where it has none.
+    """The attributes that a class sets, with the JSON schema of their annotation; `{}` where it has none.
 
     Raises:
         SourceError: the source does not parse, or has no such class.
     """
-    tree = parse_tree(source)
-    types, found = Types(tree), dict[str, dict[str, Any]]()
-    for function in functions(find_class(tree, class_name)):
-        if function.name != "__init__":
-            continue
-        for node in ast.walk(function):
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-            for target in targets:
-                if isinstance(target, ast.Attribute) and isinstance(target.ctx, ast.Store):
-                    found[target.attr] = (
-                        types.schema(node.annotation) if isinstance(node, ast.AnnAssign) else {}
-                    )
-    return found
+    types = Types(parse_tree(source))
+    found = attributes(source, class_name)
+    return {name: types.schema(annotation) if annotation else {} for name, annotation in found.items()}
 
 
 def misfits(skeleton: Skeleton, state: State) -> list[Finding]:
@@ -52,7 +42,7 @@ def misfits(skeleton: Skeleton, state: State) -> list[Finding]:
     found = []
     unknown = sorted(name for name in state if name not in wanted and not name.startswith("_"))
     if unknown and wanted:
-        message = f"The state has {', '.join(unknown)}, which the class never sets up."
+        message = f"The state has {', '.join(unknown)}, which the class never sets."
         found.append(_finding("unknown-table", "warning", unknown[0], message, tables=list(unknown)))
     for name, value in state.items():
         if schema := wanted.get(name):

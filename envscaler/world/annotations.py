@@ -8,6 +8,7 @@ validator (`arguments`) honours `nullable`. Nothing is executed.
 """
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 from envscaler import syntax
@@ -118,22 +119,29 @@ class Types:
                 if isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant)
             ]
             return _literal(values)
-        fields = [n for n in self._fields(node) if isinstance(n.target, ast.Name)]
+        fields = self.fields(node)
         if not fields:
             return {"type": "object", "additionalProperties": True}
-        properties = {ast.unparse(n.target): self.schema(n.annotation, depth + 1) for n in fields}
-        total = not any(k.arg == "total" and ast.unparse(k.value) == "False" for k in node.keywords)
-        needed = [
-            ast.unparse(n.target) for n in fields if total and n.value is None and not _optional(n.annotation)
-        ]
+        properties = {name: self.schema(field.annotation, depth + 1) for name, (field, _) in fields.items()}
+        needed = [name for name, (_, must) in fields.items() if must]
         return {"type": "object", "properties": properties, "required": needed}
 
-    def _fields(self, node: ast.ClassDef) -> list[ast.AnnAssign]:
-        inherited = [
-            self._classes[n] for base in node.bases if (n := _name(base)) in self._classes and n != node.name
-        ]
-        found = [field for base in inherited for field in self._fields(base)]
-        return found + [n for n in node.body if isinstance(n, ast.AnnAssign)]
+    def fields(self, node: ast.ClassDef) -> dict[str, tuple[ast.AnnAssign, bool]]:
+        """The fields of a record type, those of its bases first, and whether a record must have each."""
+        line, waiting = dict[ast.ClassDef, None](), [node]
+        while waiting:  # each once, for a text may make a type its own base
+            one = waiting.pop()
+            if one not in line:
+                line[one] = None
+                waiting += [self._classes[n] for base in one.bases if (n := _name(base)) in self._classes]
+        return {name: field for one in reversed(line) for name, field in _own_fields(one)}
+
+
+def _own_fields(node: ast.ClassDef) -> Iterator[tuple[str, tuple[ast.AnnAssign, bool]]]:
+    total = not any(k.arg == "total" and ast.unparse(k.value) == "False" for k in node.keywords)
+    for part in node.body:
+        if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+            yield part.target.id, (part, total and part.value is None and not _optional(part.annotation))
 
 
 def _optional(annotation: ast.expr) -> bool:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from envscaler import syntax
 from envscaler.error import SourceError
 from envscaler.schema import Attribute, Entity, Json, Skeleton
+from envscaler.world.annotations import Types
 from envscaler.world.tree import Function, find_class, parse_tree, text_of
 
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+(.+)$")
@@ -138,7 +139,7 @@ def read_entities(source: str, class_name: str) -> list[Entity]:
     Descriptions are the docstring of the type and the comment behind a field.
     """
     types = _record_types(source)
-    tables = _tables(_class(source, class_name))
+    tables = _tables(source, class_name)
     entities = []
     for record, attributes in types.items():
         table = next((name for name, held in tables.items() if held == record), "")
@@ -155,7 +156,8 @@ def state_problem(skeleton: Skeleton, state: dict[str, Json]) -> str:
 
     Whether it loads is for `world.environment` to say, and whether it keeps the rules for `world.check`.
     """
-    names = set(_assigned(skeleton)) | {entity.table for entity in skeleton.state}
+    own = {name for name in attributes(skeleton.source, skeleton.class_name) if not name.startswith("_")}
+    names = own | {entity.table for entity in skeleton.state}
     if unknown := [name for name in state if name not in names]:
         return f"The class has no attribute {unknown[0]!r}; it has {', '.join(sorted(names - {''}))}."
     if not any(isinstance(value, dict | list) and value for value in state.values()):
@@ -186,14 +188,19 @@ def _record_problem(entity: Entity, key: str, record: Json) -> str:
     return ""
 
 
-def _assigned(skeleton: Skeleton) -> Iterator[str]:
-    for node in ast.walk(_class(skeleton.source, skeleton.class_name)):
-        if (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.ctx, ast.Store)
-            and not node.attr.startswith("_")
-        ):
-            yield node.attr
+def attributes(source: str, class_name: str | None) -> dict[str, ast.expr | None]:
+    """Every attribute that a class's code sets, with its annotation where it has one.
+
+    Raises:
+        SourceError: the source does not parse, or has no such class.
+    """
+    found: dict[str, ast.expr | None] = {}
+    for node in ast.walk(_class(source, class_name)):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Attribute):
+            found[node.target.attr] = node.annotation
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.setdefault(node.attr, None)
+    return found
 
 
 @lru_cache(maxsize=64)
@@ -202,7 +209,7 @@ def _tree(source: str) -> ast.Module:
     return parse_tree(source)
 
 
-def _class(source: str, class_name: str) -> ast.ClassDef:
+def _class(source: str, class_name: str | None) -> ast.ClassDef:
     return find_class(_tree(source), class_name)
 
 
@@ -211,44 +218,31 @@ def _about(source: str, class_name: str) -> str:
 
 
 def _record_types(source: str) -> dict[str, list[Attribute]]:
-    types: dict[str, list[Attribute]] = {}
-    lines = source.splitlines()
-    for node in _tree(source).body:
+    found: dict[str, list[Attribute]] = {}
+    tree, lines = _tree(source), source.splitlines()
+    types = Types(tree)
+    for node in tree.body:
         if isinstance(node, ast.ClassDef):
             bases = [ast.unparse(base).split(".")[-1] for base in node.bases]
-            if "TypedDict" in bases or any(base in types for base in bases):
-                inherited = [attribute for base in bases for attribute in types.get(base, [])]
-                own = [_attribute(field, lines) for field in _fields(node)]
-                if any(k.arg == "total" and ast.unparse(k.value) == "False" for k in node.keywords):
-                    own = [a.model_copy(update={"type": f"NotRequired[{a.type}]"}) for a in own]
-                types[node.name] = inherited + own
-    return types
+            if "TypedDict" in bases or any(base in found for base in bases):
+                found[node.name] = [_attribute(*field, lines) for field in types.fields(node).values()]
+    return found
 
 
-def _fields(node: ast.ClassDef) -> list[ast.AnnAssign]:
-    return [
-        item for item in node.body if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
-    ]
-
-
-def _attribute(field: ast.AnnAssign, lines: list[str]) -> Attribute:
+def _attribute(field: ast.AnnAssign, needed: bool, lines: list[str]) -> Attribute:
     behind = lines[(field.end_lineno or field.lineno) - 1].encode()[field.end_col_offset or 0 :].decode()
-    description = behind.partition("#")[2].strip()
+    kind = ast.unparse(field.annotation)
     return Attribute(
-        name=ast.unparse(field.target), type=ast.unparse(field.annotation), description=description
+        name=ast.unparse(field.target),
+        type=kind if needed or "NotRequired" in kind else f"NotRequired[{kind}]",
+        description=behind.partition("#")[2].strip(),
     )
 
 
-def _tables(node: ast.ClassDef) -> dict[str, str]:
-    """Name and record type of each annotated table that `__init__` sets; "" for a type that is no name."""
-    tables = {}
-    init = next((m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == "__init__"), None)
-    for item in ast.walk(init) if init else ():
-        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Attribute):
-            held = _held(ast.unparse(item.annotation))
-            if held is not None and not item.target.attr.startswith("_"):
-                tables[item.target.attr] = held
-    return tables
+def _tables(source: str, class_name: str) -> dict[str, str]:
+    """Name and record type of each annotated table that the class sets; "" for a type that is no name."""
+    annotated = {name: _held(ast.unparse(a)) for name, a in attributes(source, class_name).items() if a}
+    return {name: held for name, held in annotated.items() if held is not None and not name.startswith("_")}
 
 
 def _held(annotation: str) -> str | None:
