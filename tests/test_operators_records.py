@@ -2,12 +2,13 @@
 
 import random
 
+import held_out
 import library
 import pytest
 import worlds
 
 from envscaler.schema import Skeleton
-from envscaler.world.mutants.sources import HELD_OUT_KINDS, KINDS, Mutants, Planted, mutants_of, plant
+from envscaler.world.mutants.sources import KINDS, Mutants, Planted, mutants_of, plant
 from envscaler.world.witness import succeeded
 
 SHOP = '''
@@ -72,7 +73,7 @@ def shop() -> Skeleton:
 
 @pytest.fixture(scope="module")
 def planted(shop: Skeleton) -> Mutants:
-    return mutants_of(shop, sorted(HELD_OUT_KINDS), 6, state=STATE)
+    return mutants_of(shop, sorted(held_out.KINDS), 6, state=STATE)
 
 
 def of(planted: Mutants, kind: str) -> list[Planted]:
@@ -80,8 +81,8 @@ def of(planted: Mutants, kind: str) -> list[Planted]:
 
 
 def test_they_are_registered_and_all_of_them_fit_a_shop(planted: Mutants) -> None:
-    assert KINDS.keys() >= HELD_OUT_KINDS and len(KINDS) >= 12
-    assert {m.kind for m in planted} == HELD_OUT_KINDS
+    assert KINDS.keys() >= held_out.KINDS and len(KINDS) >= 12
+    assert {m.kind for m in planted} == held_out.KINDS
 
 
 def test_an_entry_is_left_behind_or_missing_in_the_shelf(planted: Mutants) -> None:
@@ -118,7 +119,7 @@ def test_a_price_in_cents_is_a_hundred_times_too_high(planted: Mutants) -> None:
 
 
 def test_who_can_see_them() -> None:
-    shown = {name: KINDS[name].shown for name in HELD_OUT_KINDS}
+    shown = {name: KINDS[name].shown for name in held_out.KINDS}
     assert shown == {
         "swallowed error": "execution",
         "duplicate id accepted": "execution",

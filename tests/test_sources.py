@@ -3,6 +3,7 @@
 import ast
 import random
 
+import held_out
 import library
 import published
 import pytest
@@ -14,7 +15,7 @@ from envscaler.error import ParameterError
 from envscaler.world.environment import Environment
 from envscaler.world.mutants.kinds import KINDS, any_difference, kind
 from envscaler.world.mutants.method import Edit, Method, World, edited
-from envscaler.world.mutants.sources import Mutants, held_out_environment, mutants_of, plant
+from envscaler.world.mutants.sources import Mutants, mutants_of, plant
 from envscaler.world.source import parse_class
 from envscaler.world.witness import succeeded
 
@@ -121,8 +122,8 @@ def test_published_environments_take_every_kind(release) -> None:  # type: ignor
 
 def test_a_third_of_the_environments_is_held_out_whatever_their_code() -> None:
     worlds_ = [LIBRARY.replace(title=f"World {n}") for n in range(300)]
-    assert 70 < sum(map(held_out_environment, worlds_)) < 130
-    assert held_out_environment(LIBRARY) == held_out_environment(LIBRARY.replace(source="class A: ..."))
+    assert 70 < sum(map(held_out.environment, worlds_)) < 130
+    assert held_out.environment(LIBRARY) == held_out.environment(LIBRARY.replace(source="class A: ..."))
 
 
 @given(

@@ -24,6 +24,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import held_out
 import published
 
 from envscaler.auditing.calibration import calibrate_audits
@@ -34,7 +35,7 @@ from envscaler.model.connect import connect
 from envscaler.schema import Skeleton, Theme
 from envscaler.show.detection import cost_table, detection_table, draw_detection, false_alarm_table
 from envscaler.skeletons import build_skeleton
-from envscaler.world.mutants.sources import HELD_OUT_KINDS, KINDS, Mutants, held_out_environment, mutants_of
+from envscaler.world.mutants.sources import KINDS, Mutants, mutants_of
 from envscaler.world.trials.exploring import CALLS
 
 RELEASE = Path(
@@ -84,7 +85,7 @@ def chosen(things: list[Any], named: list[Skeleton], options: argparse.Namespace
     some = [
         thing
         for thing, skeleton in zip(things, named, strict=True)
-        if options.held_out or held_out_environment(skeleton) == options.only_held_out
+        if options.held_out or held_out.environment(skeleton) == options.only_held_out
     ]
     if not options.environments or options.environments >= len(some):
         return some
@@ -171,7 +172,7 @@ def main() -> None:
     options = parsed()
     if options.register:
         importlib.import_module(options.register)
-    unseen = set() if options.held_out or options.only_held_out else HELD_OUT_KINDS
+    unseen = set() if options.held_out or options.only_held_out else held_out.KINDS
     kinds = options.kinds.split(",") if options.kinds else [kind for kind in KINDS if kind not in unseen]
     origins = {"built-in": built_in, "published": released}
     worlds = {name: make(options) for name, make in origins.items() if options.origin in ("both", name)}

@@ -7,7 +7,6 @@ a way of its kind; where none does within the budget the mutant is dropped as eq
 differs says nothing about who can tell that it is wrong: that is the kind's `shown`, or a rule that it breaks.
 """
 
-import hashlib
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,8 +22,6 @@ from envscaler.world.mutants.kinds import KINDS, Difference, Kind
 from envscaler.world.mutants.method import Change, Method, World, edited
 from envscaler.world.tree import parse_tree
 
-HELD_OUT_KINDS = frozenset({"wrong unit", "swallowed error", "duplicate id accepted", "stale index"})
-"""Kinds that nobody saw who worked on the layers while they were developed."""
 TRIES = 8
 """Places that are tried for one mutant of a kind before it is given up."""
 
@@ -62,12 +59,6 @@ class Mutants(list[Planted]):
         """Attempts a kind that no call told from the original."""
         self.no_place: Counter[str] = Counter()
         """Kinds that no method of the environment has a place for."""
-
-
-def held_out_environment(skeleton: Skeleton) -> bool:
-    """Whether an environment is of the third that audits are not developed on, by its published id or its title."""
-    name = str(skeleton.extra.get("env_id") or skeleton.title)
-    return hashlib.sha256(name.encode()).digest()[0] % 3 == 0
 
 
 def plant(skeleton: Skeleton, kind: str, rng: random.Random) -> Planted | None:
