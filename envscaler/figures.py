@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from envscaler.error import ParameterError
+from envscaler.given import a_frame, one
 from envscaler.schema import Rollout, Scenario, Skeleton
 from envscaler.show.canvas import (
     INK,
@@ -21,6 +22,7 @@ from envscaler.show.canvas import (
     PAPER,
     axes_for,
     caption,
+    count_axis,
     in_house_style,
     percent_axis,
     save_figure,
@@ -102,7 +104,7 @@ def draw_funnel(counts: Mapping[str, Any] | pd.DataFrame, ax: "Axes | None" = No
         ParameterError: there is no stage.
     """
     table = counts if isinstance(counts, pd.DataFrame) else funnel(counts)
-    if table.empty:
+    if a_frame(table, ["stage", "count"], "`funnel`").empty:
         raise ParameterError("Expected counts of at least one stage, got none.")
     names, numbers = [str(name) for name in table["stage"]], table["count"].to_numpy()
     figure, (axes,) = axes_for(ax, (8, 1.5 + 0.42 * len(names)))
@@ -199,6 +201,7 @@ def _corpus_panel(axes: "Axes", ours: pd.Series, paper: Mapping[str, Any], what:
         _middle_lines(axes, "#00263d", ours.mean(), ours.median())
         say_of_ours = f"{ours.mean():.1f} {what} an environment; paper {paper['mean']:.1f}"
     percent_axis(axes)
+    count_axis(axes, "x")
     axes.set(xlabel=f"{what} an environment", ylabel="environments")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.1, ncols=1, labelspacing=0.25)
     say(axes, say_of_ours[0].upper() + say_of_ours[1:], room=16 + 14 * bool(len(ours)))
@@ -330,7 +333,7 @@ def draw_win_rates(rates: WinRates, ax: "Axes | None" = None) -> "Figure":
         rates: what `stats.win_rates` returned.
         ax: axes to draw on.
     """
-    agents = [str(agent) for agent in rates.table["agent"]]
+    agents = [str(agent) for agent in one(rates, WinRates).table["agent"]]
     matrix = rates.matrix.loc[agents, agents].to_numpy(dtype=float, copy=True)
     figure, (axes,) = axes_for(ax, (3.6 + 0.75 * len(agents), 2.2 + 0.55 * len(agents)))
     np.fill_diagonal(matrix, np.nan)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from envscaler import syntax
 from envscaler.error import PartRefused, ReplyError, SourceError
+from envscaler.given import a_path
 from envscaler.model.ask import origin
 from envscaler.model.reply import Code
 from envscaler.model.request import Model
@@ -128,7 +129,7 @@ def load_skeleton(
         StoreError: there is no such file.
         SourceError: it cannot be parsed, has no class with tools, or does not load.
     """
-    source = read_text(Path(path))
+    source = read_text(a_path(path))
     name = parse_class(source, class_name).class_name
     about, rules = read_docstring(source, name)
     skeleton = Skeleton(

@@ -18,6 +18,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 from envscaler.error import StoreError
+from envscaler.given import a_path, many
 from envscaler.schema import Failure, Record
 
 R = TypeVar("R", bound=Record)
@@ -78,12 +79,10 @@ def write_text(path: Path, text: str) -> Path:
 
 def write_bytes(path: Path, content: bytes) -> Path:
     """Write bytes atomically; see `write_text`."""
-    path = Path(path)
+    path = a_path(path)
     temporary = None
     try:
-        if path.exists() and not path.is_file():
-            # Replacing would do away with a device or a pipe, and cannot be done with a folder.
-            raise OSError("something that is no file lies there")
+        refuse_no_file(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as file:
@@ -105,14 +104,24 @@ def write_bytes(path: Path, content: bytes) -> Path:
     return path
 
 
-def write_records(records: Iterable[Record], path: Path) -> Path:
+def refuse_no_file(path: Path) -> None:
+    """Refuse a device, a pipe or a folder: reading one may never end, and replacing one would do away with it.
+
+    Raises:
+        OSError: what lies there is no file, or cannot be looked at.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(f"what lies there is {'a folder' if path.is_dir() else 'no file'}")
+
+
+def write_records(records: Iterable[Record], path: str | Path) -> Path:
     """Write records as JSON Lines, and the failures of a `Records` beside them as `<name>.failures.jsonl`.
 
     Raises:
         StoreError: the folder cannot be made or written to.
     """
-    path = Path(path)
-    write_text(path, "".join(record.model_dump_json() + "\n" for record in records))
+    path = a_path(path)
+    write_text(path, "".join(record.model_dump_json() + "\n" for record in many(records, Record)))
     failures = getattr(records, "failures", [])
     beside = path.with_suffix(".failures.jsonl")
     if failures:
@@ -122,7 +131,7 @@ def write_records(records: Iterable[Record], path: Path) -> Path:
     return path
 
 
-def read_records(path: Path, kind: type[R], *, stage: str = "store") -> Records[R]:
+def read_records(path: str | Path, kind: type[R], *, stage: str = "store") -> Records[R]:
     """Read records of one kind; rows that do not fit become failures that name file and line.
 
     Raises:
@@ -157,7 +166,7 @@ def sentence(error: ValidationError) -> str:
     return f"{where}: {first['msg']}{more}."
 
 
-def read_rows(path: Path) -> Iterator[tuple[str, Any, str | None]]:
+def read_rows(path: str | Path) -> Iterator[tuple[str, Any, str | None]]:
     """Yield (`file:line`, row, problem) of a JSON Lines, JSON or CSV file; `problem` is None where the row can be read.
 
     A JSON file may hold a list of rows, or a dict of rows by key (the key is then the place).
@@ -165,7 +174,7 @@ def read_rows(path: Path) -> Iterator[tuple[str, Any, str | None]]:
     Raises:
         StoreError: the file is missing or unreadable, or a JSON file is malformed as a whole.
     """
-    path = Path(path)
+    path = a_path(path)
     text = read_text(path)
     if path.suffix.lower() == ".csv":
         yield from _csv_rows(path, text)
@@ -175,14 +184,15 @@ def read_rows(path: Path) -> Iterator[tuple[str, Any, str | None]]:
         yield from _jsonl_rows(path, text)
 
 
-def read_text(path: Path) -> str:
+def read_text(path: str | Path) -> str:
     """The text of a UTF-8 file.
 
     Raises:
         StoreError: the file is missing, unreadable or not UTF-8.
     """
-    path = Path(path)
+    path = a_path(path)
     try:
+        refuse_no_file(path)
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise StoreError(f"Expected a file at {path}, but there is none.") from None

@@ -20,6 +20,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from envscaler.error import ParameterError, StoreError
+from envscaler.given import a_path
 from envscaler.model.ask import ask, origin
 from envscaler.model.request import Model
 from envscaler.parallel import run_all
@@ -107,7 +108,9 @@ def add_labels(tasks: Records[Task], path: str | Path | None = None) -> Records[
         StoreError: the file is missing or unreadable.
     """
     rows = (
-        row for _, row, problem in read_rows(Path(path) if path else published_labels_path()) if not problem
+        row
+        for _, row, problem in read_rows(published_labels_path() if path is None else a_path(path))
+        if not problem
     )
     known = {
         str(row["hash"]): row["stateful"]

@@ -71,6 +71,14 @@ def test_the_verdicts_of_todays_audit_count_and_not_those_written_down() -> None
     assert agreement(stale).accuracy == 0
 
 
+def test_lines_that_cannot_be_read_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "labels.jsonl"
+    for label in labels(JUDGED, [p.verdict for p in JUDGED.probes]):
+        LabelFile(path).add(label)
+    path.write_bytes(b"nonsense\n" + path.read_bytes())
+    assert agreement(path).n == 6 and f"1 lines are left out. First: {path}:1" in caplog.text
+
+
 @pytest.mark.parametrize("nothing", [[], "nowhere.jsonl"])
 def test_without_labels_it_says_where_to_make_some(nothing: object) -> None:
     with pytest.raises(ParameterError, match="inspector"):

@@ -167,6 +167,26 @@ def test_titles_and_legends_lie_on_nothing(name: str, drawn: Callable[[str], Fig
     assert not [1 for one, other in itertools.combinations(titles, 2) if one.overlaps(other)]
 
 
+SMALL: dict[str, tuple[Callable[[], Figure], str]] = {
+    "dedup curve": (lambda: figures.draw_dedup_curve(SWEEP.assign(themes=range(1, len(SWEEP) + 1))), "y"),
+    "similarities": (lambda: figures.draw_similarities(PAIRS.iloc[:1], 0.8), "y"),
+    "corpus": (lambda: figures.draw_corpus(environments(1, 1)), "x"),
+}
+"""Figures of few things, and which axis counts them."""
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_what_is_counted_is_counted_in_whole_numbers(name: str) -> None:
+    draw, which = SMALL[name]
+    figure = draw()
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        ticks = getattr(axes, f"get_{which}ticks")()
+        labels = [label.get_text() for label in getattr(axes, f"get_{which}ticklabels")()]
+        assert len(ticks) > 1 and all(float(tick).is_integer() for tick in ticks)
+        assert not any("." in label for label in labels)
+
+
 # Files
 
 

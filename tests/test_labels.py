@@ -1,6 +1,8 @@
 """The label file: added at the end, read back, told line by line what cannot be read, and never half written."""
 
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +80,14 @@ def test_what_cannot_be_written_is_not_taken_and_leaves_nothing(tmp_path: Path) 
 def test_a_folder_is_no_label_file(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="Expected to read labels"):
         LabelFile(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes in folders there")
+def test_a_pipe_or_a_device_is_no_label_file_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), Path("/dev/full"), tmp_path / ("x" * 5000)):
+        with pytest.raises(StoreError, match="Expected to read labels"):
+            LabelFile(path)
 
 
 def test_without_a_path_labels_live_in_memory() -> None:

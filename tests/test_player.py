@@ -110,8 +110,9 @@ def test_of_many_episodes_some_are_listed_and_all_can_be_played(monkeypatch: pyt
     player.play(2)
     assert player.agent.value == "all" and player.episode.value == 2
     for wrong in (-1, 20):
-        with pytest.raises(ParameterError, match="episode from 0 to 19"):
-            player.play(wrong)
+        for act in (player.play, player.lights_of):
+            with pytest.raises(ParameterError, match="episode from 0 to 19"):
+                act(wrong)
 
 
 def test_a_failed_episode_shows_its_steps_and_no_reward() -> None:
@@ -146,7 +147,11 @@ def test_without_scenario_or_world_there_is_less_to_see_and_no_error() -> None:
     # The class adds tables that the scenario's state has not; without the class the checks break at first.
     half = EpisodePlayer([rollout], [scenario_of()])
     assert len(half.lights) == 4 and passed(half)[-1] == [True, True, True]
-    assert EpisodePlayer([]).count == 0 and EpisodePlayer([]).rollout is None
+    none = EpisodePlayer([])
+    assert none.count == 0 and none.rollout is None and none.lights.empty and "Nothing fits" in none.html()
+    for act in (none.play, none.lights_of, none.go):
+        with pytest.raises(ParameterError, match="there is none"):
+            act(0)
 
 
 def test_the_last_column_is_what_was_recorded() -> None:

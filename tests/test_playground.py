@@ -1,5 +1,6 @@
 """The playground: calls, undo, rewind, forks, forms, files; what cannot be done is said and changes nothing."""
 
+import gc
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,6 +69,48 @@ def test_one_goes_back_on_and_another_way(playground: Playground) -> None:
     assert list(playground.history["done"]) == [True, False, False]
     playground.call("get_book", {"book_id": "B-1"})
     assert [call.tool for call in playground.calls] == ["lend", "get_book"] and len(playground.history) == 2
+
+
+def test_a_call_that_json_cannot_hold_is_refused_or_travels_as_json_has_it(
+    playground: Playground, tmp_path: Path
+) -> None:
+    for odd in (
+        {1: 2},
+        {None: 1},
+        {"a": {1: 2}},
+        {"a": float("nan")},
+        {"a": object()},
+        {"a": {1}},
+        {"a": b"x"},
+    ):
+        assert playground.call("lend", odd)["success"] is False
+    assert playground.calls[0].arguments == {"1": 2} and playground.calls[3].arguments == {}
+    kept = playground.calls
+    playground.load(playground.save(tmp_path / "calls.jsonl"))
+    assert playground.calls == kept
+    playground.call("\ud800")
+    with pytest.raises(StoreError, match="whole characters"):
+        playground.save(tmp_path / "more.jsonl")
+    for odd in (object(), b"x", (1, 2)):
+        with pytest.raises(ParameterError, match="arguments as an object"):
+            playground.call("lend", odd)
+
+
+def test_a_playground_that_cannot_be_made_goes_in_silence(recwarn: pytest.WarningsRecorder) -> None:
+    broken = worlds.skeleton().replace(source="class Library:\n    def __init__(self): 1 / 0\n")
+    for error, act in (
+        (SourceError, lambda: Playground(broken)),
+        (ParameterError, lambda: Playground(None)),  # type: ignore[arg-type]
+        (ParameterError, lambda: Playground(worlds.skeleton(), seed=-1)),
+        (ParameterError, lambda: Playground(worlds.skeleton(), seed=None)),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(error):
+            act()
+        gc.collect()
+    # What goes wrong while Python throws a widget away is a warning of pytest's.
+    assert not [
+        str(w.message) for w in recwarn if issubclass(w.category, pytest.PytestUnraisableExceptionWarning)
+    ]
 
 
 @pytest.mark.parametrize("step", [-1, 2, True, 1.0, "1", None])

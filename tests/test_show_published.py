@@ -54,6 +54,14 @@ def test_the_worst_kinds_of_finding_stand_first() -> None:
     assert len(colours) == 3, "a severity is told by its colour"
 
 
+def test_counts_are_whole_however_few() -> None:
+    one = found(0.25, kinds=(("raises", "error"),))
+    for axis in (draw_findings(one).axes[0].xaxis, draw_idle_rewards(one).axes[0].yaxis):
+        axis.axes.figure.draw_without_rendering()
+        assert all(float(tick).is_integer() for tick in axis.get_ticklocs())
+        assert {"0", "1"} <= {label.get_text() for label in axis.get_ticklabels()}
+
+
 @pytest.mark.parametrize("draw", [draw_idle_rewards, draw_findings])
 def test_nothing_found_is_said(draw) -> None:
     assert draw(Certified(environments=[], scenarios=[])).axes[0].texts

@@ -11,8 +11,8 @@ from sklearn.metrics import cohen_kappa_score
 
 from envscaler.error import ParameterError
 from envscaler.schema import Attribute, Entity, Outcome, Rollout, Rule, Scenario, Skeleton, Step, Tool
+from envscaler.show.agreement import compare_labels
 from envscaler.show.stats import (
-    agreement,
     environment_frame,
     funnel,
     histogram_match,
@@ -259,7 +259,7 @@ def test_nothing_to_compare_is_said():
 @settings(max_examples=60, deadline=None)
 def test_kappa_is_cohens(pairs):
     labels, judged = map(list, zip(*pairs, strict=True))
-    found = agreement(labels, judged, resamples=50)
+    found = compare_labels(labels, judged, resamples=50)
     assert found.accuracy == pytest.approx(np.mean(np.equal(labels, judged)))
     assert found.confusion.to_numpy().sum() == len(pairs)
     if len({*labels, *judged}) > 1:
@@ -269,7 +269,7 @@ def test_kappa_is_cohens(pairs):
 
 
 def test_agreement_counts_what_is_missing():
-    found = agreement([True, True, False, None], [True, False, False, True])
+    found = compare_labels([True, True, False, None], [True, False, False, True])
     assert (found.n, found.missing) == (3, 1)
     assert found.confusion.loc[True, False] == 1
     assert found.frame()["n"].tolist() == [3, 3]
@@ -279,9 +279,9 @@ def test_agreement_counts_what_is_missing():
 
 def test_agreement_refuses_what_cannot_be_compared():
     with pytest.raises(ParameterError, match="3 and 2"):
-        agreement([1, 2, 3], [1, 2])
+        compare_labels([1, 2, 3], [1, 2])
     with pytest.raises(ParameterError, match="none among 1"):
-        agreement([None], [True])
+        compare_labels([None], [True])
 
 
 def test_perfect_agreement_still_has_an_interval():

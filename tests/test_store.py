@@ -6,15 +6,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from envscaler.error import StoreError
+from envscaler.error import ParameterError, StoreError
 from envscaler.schema import Failure, Scenario, Task
-from envscaler.store import Records, read_records, read_rows, write_records, write_text
+from envscaler.store import Records, read_records, read_rows, read_text, write_records, write_text
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 
@@ -162,6 +164,31 @@ def test_a_pipe_or_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no file"):
         write_text(tmp_path / "pipe", "new")
     assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes in folders there")
+@pytest.mark.parametrize(
+    "read", [read_text, lambda path: read_records(path, Task), lambda path: [*read_rows(path)]]
+)
+def test_a_pipe_a_device_and_a_folder_are_not_read(tmp_path: Path, read: Callable[[Any], Any]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), "/dev/full", tmp_path, str(tmp_path)):
+        with pytest.raises(StoreError, match=r"no file|a folder"):
+            read(path)
+
+
+@pytest.mark.parametrize("odd", [None, 3, b"a", ["a"]])
+def test_what_is_no_path_is_told(odd: Any) -> None:
+    for act in (read_text, lambda path: write_text(path, "a"), lambda path: write_records([], path)):
+        with pytest.raises(ParameterError, match="path of a file or folder"):
+            act(odd)
+
+
+def test_only_records_are_written(tmp_path: Path) -> None:
+    for odd in (None, 3, [3], "text", [None]):
+        with pytest.raises(ParameterError, match="Record"):
+            write_records(odd, tmp_path / "t.jsonl")  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt(), OSError(28, "No space left on device")])

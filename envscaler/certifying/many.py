@@ -24,6 +24,7 @@ from envscaler import __version__
 from envscaler.certifying.examine import CANNOT_HOLD, Options, Recorded, examine_environment, examine_scenario
 from envscaler.certifying.rows import EnvironmentReport, ScenarioReport
 from envscaler.error import StoreError
+from envscaler.given import a_path
 from envscaler.parallel import run_all
 from envscaler.record import digest
 from envscaler.schema import Failure, Finding, Json, Scenario, Skeleton
@@ -95,7 +96,7 @@ def certify_all(
     scenarios: Sequence[Scenario] = (),
     *,
     recorded: Mapping[str, Sequence[Recorded]] | None = None,
-    out: Path | None = None,
+    out: str | Path | None = None,
     options: Options | None = None,
     workers: int | None = None,
     progress: bool = True,
@@ -216,8 +217,8 @@ def _of_scenario(
 class _Ledger:
     """The rows that are there, in memory and in a file that grows by whole lines."""
 
-    def __init__(self, path: Path | None) -> None:
-        self._path = None if path is None else Path(path)
+    def __init__(self, path: str | Path | None) -> None:
+        self._path = None if path is None else a_path(path)
         self._lock = threading.Lock()
         self.rows: dict[str, Report] = {}
         if self._path is not None and self._path.exists():

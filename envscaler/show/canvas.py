@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, cast
 
 import pandas as pd
 
 from envscaler.error import ParameterError
+from envscaler.given import a_path, many, one, told
 from envscaler.store import write_bytes
 
 if TYPE_CHECKING:  # matplotlib is heavy; it is imported when something is drawn
@@ -65,7 +66,9 @@ def axes_for(
         figure, made = plt.subplots(rows, columns, figsize=size, squeeze=False)
         plt.close(figure)
         return figure, list(made.flat)
-    given = cast("list[Axes]", list(np.ravel(cast(Any, ax))))
+    from matplotlib.axes import Axes as Panel
+
+    given = many(list(np.ravel(cast(Any, ax))), Panel)
     if len(given) != rows * columns:
         raise ParameterError(f"Expected {rows * columns} axes for this figure, got {len(given)}.")
     return cast("Figure", given[0].get_figure(root=True)), given
@@ -120,6 +123,15 @@ def caption(figure: "Figure", text: str) -> None:
     figure.suptitle(text, x=0.01, ha="left", fontsize=9, fontweight="normal", color="#555555")
 
 
+def count_axis(axes: "Axes", which: Literal["x", "y"]) -> None:
+    """Counts on an axis: whole numbers only, however few there are."""
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True))
+    axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+
+
 def percent_axis(axes: "Axes") -> None:
     """Shares on the y axis, in whole percents."""
     from matplotlib.ticker import MaxNLocator, PercentFormatter
@@ -162,12 +174,16 @@ def save_figure(
         The path of the PNG.
 
     Raises:
-        ParameterError: the name cannot be a file name.
+        ParameterError: the name cannot be a file name, or there is no figure or table.
         StoreError: the folder cannot be made or written to.
     """
-    if not name or name != Path(name).name or Path(name).suffix:
-        raise ParameterError(f"Expected a file name without folder and ending, got {name!r}.")
-    place = Path(folder)
+    from matplotlib.figure import Figure as Drawn
+
+    if not isinstance(name, str) or not name or name != Path(name).name or Path(name).suffix:
+        raise ParameterError(f"Expected a file name without folder and ending, got {told(name)}.")
+    place = a_path(folder)
+    for given, kind in ((figure, Drawn), (table, pd.DataFrame)):
+        one(given, kind)
     with house_style(), _stamped(figure, str(figure.get_label()) or stamp):
         png = _printed(figure, format="png", dpi=200, metadata={"Software": None})
         pdf = _printed(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from envscaler.error import ParameterError
+from envscaler.given import a_frame, many
 from envscaler.schema import Record
 from envscaler.show.canvas import INK, axes_for, in_house_style, say
 from envscaler.show.stats import wilson
@@ -28,20 +29,32 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
 """Columns: layers alone and together."""
 BY_EXECUTION, BY_JUDGE, ORIGINALS = "execution can show it", "only a judge can", "untouched originals"
 ALL_KINDS = "all kinds"
+_SIGHTED = [
+    "skeleton_id",
+    "mutant",
+    "kind",
+    "by_execution",
+    "tool",
+    "layer",
+    "told",
+    "new",
+    "needed",
+    "usage",
+]
 
 
 def sighting_frame(sightings: pd.DataFrame | Iterable[Record]) -> pd.DataFrame:
     """The rows of `calibrate_audits` as a frame.
 
     Raises:
-        ParameterError: there are none.
+        ParameterError: there are none, or they are something else.
     """
     frame = sightings if isinstance(sightings, pd.DataFrame) else pd.DataFrame(
-        [record.model_dump(mode="json") for record in sightings]
+        [record.model_dump(mode="json") for record in many(sightings, Record)]
     )  # fmt: skip
     if frame.empty:
         raise ParameterError("Expected sightings as `calibrate_audits` makes them, got none.")
-    return frame
+    return a_frame(frame, _SIGHTED, "`calibrate_audits`")
 
 
 def detection_table(
@@ -168,14 +181,14 @@ def _cell(axes: "Axes", place: int, height: float, row: Mapping[Any, Any], *, al
     from matplotlib.patches import Rectangle
 
     full = to_rgb("#d55e00" if alarm else "#0072b2")
-    # The fifth root of a false alarm's share, so that one in a hundred is seen; shares of detection as they are.
-    strength = 0.85 * (row["share"] ** 0.5 if alarm else row["share"])
+    # The square root of a false alarm's share, so that one in a hundred is seen; shares of detection as they are.
+    # Never so dark that small dark figures cannot be read on it.
+    strength = 0.62 * (row["share"] ** 0.5 if alarm else row["share"])
     colour = tuple(1 - strength * (1 - part) for part in full)
     axes.add_patch(Rectangle((place - 0.48, height - 0.46), 0.96, 0.92, facecolor=colour, linewidth=0))
-    ink = "white" if sum(colour) < 1.75 else INK
-    axes.text(place - 0.06, height, f"{row['share']:.0%}", ha="right", va="center", color=ink, fontsize=9.5)
+    axes.text(place - 0.06, height, f"{row['share']:.0%}", ha="right", va="center", color=INK, fontsize=9.5)
     between = f"{100 * row['low']:.0f}–{100 * row['high']:.0f}"
-    axes.text(place - 0.02, height, between, ha="left", va="center", color=ink, fontsize=7, alpha=0.85)
+    axes.text(place - 0.02, height, between, ha="left", va="center", color=INK, fontsize=7)
 
 
 def _frame(axes: "Axes", lines: list[tuple[float, str, str]], layers: list[str], table: pd.DataFrame) -> None:

@@ -178,7 +178,7 @@ class Field:
 def _heading(name: str, schema: Any, required: bool) -> str:
     said = schema.get("description") if isinstance(schema, dict) else ""
     star = "" if required else soft(" optional")
-    words = soft(shorten(str(said), 300)) if said else ""
+    words = soft(("" if required else "· ") + shorten(str(said), 300)) if said else ""
     return page(f"<b><code>{escape(shorten(name, 120))}</code></b>{star} {words}")
 
 
@@ -231,7 +231,7 @@ class Form:
         if self._whole is not None:
             self._whole.write(value)
             return
-        if unknown := [name for name in value if name not in self.fields]:
+        if unknown := [shorten(str(name), 60) for name in value if name not in self.fields]:
             raise ParameterError(f"Expected the fields {', '.join(self.fields)}, got {', '.join(unknown)}.")
         for name, field in self.fields.items():
             field.write(value[name]) if name in value else field.leave_out()

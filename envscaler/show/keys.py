@@ -78,7 +78,7 @@ class Keys(anywidget.AnyWidget):
 
     def press(self, key: str) -> None:
         """Do what a key does; nothing for a key that nobody listens for."""
-        if key in self._acts:
+        if isinstance(key, str) and key in self._acts:
             self._acts[key]()
 
     def _told(self, _: Any, content: Any, __: Any) -> None:

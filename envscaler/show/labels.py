@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from envscaler.error import StoreError
 from envscaler.schema import Intent, Part, Verdict
-from envscaler.store import sentence
+from envscaler.store import refuse_no_file, sentence
 
 
 class Label(Part):
@@ -53,7 +53,7 @@ class LabelFile:
     """The labels by probe; kept in a file where a path is given, which is read first.
 
     Raises:
-        StoreError: the path cannot be read, as when it is a folder.
+        StoreError: the path cannot be read, as when it is a folder or a device.
     """
 
     path: Path | None = None
@@ -66,12 +66,14 @@ class LabelFile:
     """One sentence a line that cannot be read: `file:line`, what was expected, what came."""
 
     def __post_init__(self) -> None:
-        if self.path is None or not (self.path.exists() or self.path.is_symlink()):
+        if self.path is None:
             return
         try:
-            content = self.path.read_bytes()
-        except OSError as error:
-            raise StoreError(f"Expected to read labels from {self.path}, but {error.strerror}.") from error
+            refuse_no_file(self.path)
+            content = self.path.read_bytes() if self.path.exists() or self.path.is_symlink() else b""
+        except (OSError, ValueError) as error:  # ValueError: a path that no file system takes
+            why = getattr(error, "strerror", None) or error
+            raise StoreError(f"Expected to read labels from {self.path}, but {why}.") from error
         for number, line in enumerate(content.split(b"\n"), start=1):
             if line.strip():
                 self._take(line, f"{self.path}:{number}")

@@ -63,13 +63,19 @@ border-bottom:1px solid var(--es-line)}
 .es table.es-lights{border-collapse:separate;border-spacing:0;font-size:12px;margin:2px 0}
 .es table.es-lights th,.es table.es-lights td{padding:1px 0;text-align:center;min-width:24px;font-weight:400;
 background:none;border:0;border-left:2px solid transparent;border-right:2px solid transparent}
+.es table.es-lights th{padding:1px 4px}
 .es table.es-lights td:first-child,.es table.es-lights th:first-child{text-align:left;max-width:400px;
-position:sticky;left:0;background:var(--jp-layout-color0,Canvas);padding-right:10px;overflow:hidden;
-text-overflow:ellipsis;white-space:nowrap}
+position:sticky;left:0;background:var(--jp-layout-color0,Canvas);padding:2px 10px 2px 0}
+.es .es-two{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;overflow:hidden;
+overflow-wrap:anywhere}
 .es table.es-lights tr:last-child td{font-size:11px;padding:1px 2px}
 .es table.es-lights .es-here{border-color:var(--jp-brand-color1,#0072b2);background:rgba(0,114,178,.10)}
 .es .es-light{display:inline-block;width:16px;height:16px;line-height:16px;border-radius:8px;font-size:11px;
 font-weight:700;text-align:center}
+[data-jp-theme-light=false] .es{--es-com:#7fb3b3;--es-def:#64b5f6}
+[data-jp-theme-light=false] :is(.es-keyed,.es-playground){--jp-widgets-dropdown-arrow:url("data:image/svg+xml,\
+%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 18 18'%3E%3Cpath fill='%23ddd' \
+d='M5.2,5.9L9,9.7l3.8-3.8l1.2,1.2l-4.9,5l-4.9-5L5.2,5.9z'/%3E%3C/svg%3E")}
 </style>"""
 
 # Background and text of a chip: both fixed, so that they read alike in a light and in a dark theme.

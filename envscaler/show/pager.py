@@ -10,7 +10,7 @@ from typing import Any
 
 from ipywidgets import HTML, Box, Button, DOMWidget, Dropdown, HBox, Label, Layout, ToggleButton, VBox
 
-from envscaler.error import ParameterError
+from envscaler.given import place_in
 from envscaler.show.keys import KEYED, Keys
 from envscaler.show.markup import Html, escape, page, plain, soft
 
@@ -88,9 +88,7 @@ class Pager(VBox):
         Raises:
             ParameterError: there is no such place.
         """
-        if not 0 <= place < len(self._entries):
-            raise ParameterError(f"Expected a place from 0 to {len(self._entries) - 1}, got {place}.")
-        self._place = place
+        self._place = place_in(place, "a place", len(self._entries))
         self.draw()
 
     def next(self) -> None:

@@ -13,7 +13,8 @@ from itertools import pairwise
 import pandas as pd
 from ipywidgets import Label
 
-from envscaler.error import EnvscalerError, ParameterError
+from envscaler.error import EnvscalerError
+from envscaler.given import many, place_in
 from envscaler.schema import Outcome, Rollout, Scenario, Skeleton, reward_of
 from envscaler.show.markup import Html, folded, page, prose_block, soft, text_block, titled
 from envscaler.show.pager import ALL, Pager, dropdown, label_of
@@ -55,9 +56,9 @@ class EpisodePlayer(Pager):
         scenarios: Iterable[Scenario] = (),
         skeletons: Iterable[Skeleton] = (),
     ) -> None:
-        self._rollouts = list(rollouts)
-        self._scenarios = {scenario.id: scenario for scenario in scenarios}
-        self._skeletons = {skeleton.id: skeleton for skeleton in skeletons}
+        self._rollouts = many(rollouts, Rollout)
+        self._scenarios = {scenario.id: scenario for scenario in many(scenarios, Scenario)}
+        self._skeletons = {skeleton.id: skeleton for skeleton in many(skeletons, Skeleton)}
         self._facts = [
             (self._world_of(rollout), rollout.agent, _result(rollout)) for rollout in self._rollouts
         ]
@@ -67,7 +68,7 @@ class EpisodePlayer(Pager):
         self.environment = dropdown("environment", [ALL, *self._environments()], width="380px")
         self.agent = dropdown("agent", [ALL, *agents], width="220px")
         self.result = dropdown("result", list(RESULTS), width="180px")
-        self.episode = dropdown("episode", [], width="560px")
+        self.episode = dropdown("episode", [], width="700px")
         for choice in (self.environment, self.agent, self.result):
             choice.observe(self._reepisode, "value")
         self._reepisode()
@@ -92,7 +93,12 @@ class EpisodePlayer(Pager):
         return pd.DataFrame(rows)
 
     def lights_of(self, episode: int) -> Lights:
-        """What the checks say at every step of an episode, by its number; worked out once."""
+        """What the checks say at every step of an episode, by its number; worked out once.
+
+        Raises:
+            ParameterError: there is no such episode.
+        """
+        episode = place_in(episode, "an episode", len(self._rollouts))
         if episode not in self._lights:
             self._lights[episode] = self._graded(self._rollouts[episode])
         return self._lights[episode]
@@ -172,8 +178,7 @@ class EpisodePlayer(Pager):
         Raises:
             ParameterError: there is no such episode.
         """
-        if not 0 <= episode < len(self._rollouts):
-            raise ParameterError(f"Expected an episode from 0 to {len(self._rollouts) - 1}, got {episode}.")
+        episode = place_in(episode, "an episode", len(self._rollouts))
         with self._without_a_look():
             for choice in (self.environment, self.agent, self.result):
                 choice.value = ALL

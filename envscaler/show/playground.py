@@ -6,6 +6,7 @@ beginning. Going back keeps the calls that were made, until another one takes th
 saved, loaded and made again. Nothing is graded unless the checks of a scenario are asked, and no agent acts.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +17,8 @@ from ipywidgets import HTML, HBox, Layout, Select, VBox
 from pydantic import ValidationError
 
 from envscaler.error import EnvironmentLost, EnvscalerError, ParameterError, StoreError
+from envscaler.given import a_path, many, one, place_in, told
+from envscaler.project import check_seed
 from envscaler.schema import Call, Json, Outcome, Scenario, Skeleton, read_loosely
 from envscaler.show.form import Form
 from envscaler.show.markup import (
@@ -33,6 +36,7 @@ from envscaler.show.markup import (
 from envscaler.show.pager import button, dropdown, label_of, toggle, wrapped
 from envscaler.show.view import outcomes_html, reply_html, state_html
 from envscaler.store import read_rows, sentence, write_text
+from envscaler.world.arguments import not_json
 from envscaler.world.change import Diff, State
 from envscaler.world.check import grade
 from envscaler.world.environment import Environment, Snapshot
@@ -63,6 +67,7 @@ class Playground(VBox):
 
     Raises:
         SourceError: the class does not load with this state.
+        ParameterError: it is no skeleton, no state or no seed.
     """
 
     def __init__(
@@ -72,8 +77,9 @@ class Playground(VBox):
         *,
         seed: int = 0,
     ) -> None:
+        check_seed(seed)
         self.forks: list[Playground] = []
-        self._skeleton, self._given, self._seed = skeleton, state_or_scenario, seed
+        self._skeleton, self._given, self._seed = one(skeleton, Skeleton), state_or_scenario, seed
         self._environment = Environment(skeleton, state_or_scenario, seed=seed)
         self._start = self._environment.snapshot()
         self._moves: list[Move] = []
@@ -156,7 +162,12 @@ class Playground(VBox):
     # What can be done
 
     def call(self, tool: str, arguments: Json = None) -> Json:
-        """Make one call; its reply. Calls that were taken back before are forgotten."""
+        """Make one call; its reply. Calls that were taken back before are forgotten.
+
+        A call that cannot be made as it is written is refused in the reply, and kept without arguments.
+        """
+        if not isinstance(arguments, str | int | float | list | dict | None):
+            raise ParameterError(f"Expected the arguments as an object, got {told(arguments)}.")
         before = self._moment
         try:
             reply = self._environment.call(tool, arguments)
@@ -168,9 +179,7 @@ class Playground(VBox):
         # Here a hang costs no episode, so it is not counted against the next one.
         if self._environment.faults:
             self._environment.restore(after)
-        read = read_loosely(arguments) if isinstance(arguments, str) else arguments
-        given = read if isinstance(read, dict) else {}
-        move = Move(Call(tool=str(tool), arguments=given), reply, diff, after)
+        move = Move(Call(tool=str(tool), arguments=_as_sent(arguments)), reply, diff, after)
         self._moves = [*self._moves[: self._place], move]
         self._place += 1
         self.draw()
@@ -198,9 +207,7 @@ class Playground(VBox):
         Raises:
             ParameterError: there is no such step.
         """
-        if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step <= len(self._moves):
-            raise ParameterError(f"Expected a step from 0 to {len(self._moves)}, got {step!r}.")
-        self._place = step
+        self._place = place_in(step, "a step", len(self._moves) + 1)
         self._environment.restore(self._moment)
         self.draw()
 
@@ -221,10 +228,11 @@ class Playground(VBox):
         """Make calls one after the other, a witness for example; their replies.
 
         Raises:
-            ParameterError: a reference to an earlier reply leads nowhere; the calls before it are made.
+            ParameterError: one is no call, or refers to an earlier reply where there is nothing; the calls before
+                such a reference are made.
         """
         replies: list[Json] = []
-        for written in calls:
+        for written in many(calls, Call):
             call = resolve(written, replies)
             replies.append(self.call(call.tool, call.arguments))
         return replies
@@ -235,7 +243,7 @@ class Playground(VBox):
         Raises:
             StoreError: the file cannot be written.
         """
-        return write_text(Path(path), "".join(f"{call.model_dump_json()}\n" for call in self.calls))
+        return write_text(a_path(path), "".join(map(_line, self.calls)))
 
     def load(self, path: str | Path) -> list[Json]:
         """Make the calls of a file again, from the beginning; their replies.
@@ -243,15 +251,17 @@ class Playground(VBox):
         Raises:
             StoreError: the file cannot be read, or one of its lines is no call; then nothing is done.
         """
-        calls = list(_read_calls(Path(path)))
+        calls = list(_read_calls(a_path(path)))
         self.rewind(0)
         return self.replay(calls)
 
     def close(self) -> None:
         """End the world's process and the widget, those of its forks too."""
-        for fork in self.forks:
+        # Python closes a widget that is thrown away, also one whose making broke off before it had all of this.
+        for fork in getattr(self, "forks", ()):
             fork.close()
-        self._environment.close()
+        if hasattr(self, "_environment"):
+            self._environment.close()
         super().close()
 
     # What is shown
@@ -358,6 +368,17 @@ TIPS = {
 def _name(move: Move) -> str:
     mark = "✓" if succeeded(move.reply) else "✗"
     return f"{mark} {move.call.tool} {f'({len(move.diff)} changed)' if move.diff else ''}"
+
+
+def _as_sent(arguments: Json) -> dict[str, Json]:
+    """The arguments as they travel, the keys as texts; none where they cannot."""
+    read = read_loosely(arguments) if isinstance(arguments, str) else arguments
+    sent = isinstance(read, dict) and not_json(read) is None
+    return json.loads(json.dumps(read)) if sent else {}
+
+
+def _line(call: Call) -> str:
+    return json.dumps(call.model_dump(), ensure_ascii=False) + "\n"
 
 
 def _read_calls(path: Path) -> Iterable[Call]:

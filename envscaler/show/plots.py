@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 import pandas as pd
 
+from envscaler.given import a_frame, many
 from envscaler.schema import Audit, Kill, Scenario, Skeleton, Verdict
 from envscaler.show.canvas import (
     BAD,
@@ -21,6 +22,7 @@ from envscaler.show.canvas import (
     PAPER,
     QUIET,
     axes_for,
+    count_axis,
     in_house_style,
     say,
     says_nothing,
@@ -49,12 +51,14 @@ def draw_dedup_curve(
         ax: axes to draw on.
         threshold: the one that was chosen.
     """
-    left = sweep["themes" if "themes" in sweep else "kept"]
+    name = "themes" if "themes" in a_frame(sweep, ["threshold"], "`MergedThemes.sweep`") else "kept"
+    left = a_frame(sweep, [name], "`MergedThemes.sweep`")[name]
     figure, (axes,) = axes_for(ax, (7, 4))
     axes.plot(sweep["threshold"], left, marker="o", markersize=4, color=OURS)
     axes.set(
         xlabel="least cosine similarity of two themes that merge", ylabel="themes that stand", ylim=(0, None)
     )
+    count_axis(axes, "y")
     if threshold is None:
         say(axes, f"From {left.min():,} to {left.max():,} themes stand, as the threshold goes")
         return figure
@@ -81,7 +85,7 @@ def draw_similarities(pairs: pd.DataFrame, threshold: float, ax: "Axes | None" =
         ax: axes to draw on.
     """
     figure, (axes,) = axes_for(ax, (7, 4))
-    values = pairs["similarity"].to_numpy(dtype=float)
+    values = a_frame(pairs, ["similarity"], "`MergedThemes.pairs`")["similarity"].to_numpy(dtype=float)
     if not len(values):
         says_nothing(axes, "No two themes are similar enough to be listed.")
         return figure
@@ -93,6 +97,7 @@ def draw_similarities(pairs: pd.DataFrame, threshold: float, ax: "Axes | None" =
     axes.bar(left, counts, width=width, align="edge", color=colours, edgecolor="white", linewidth=0.5)
     axes.axvline(threshold, color=PAPER, linewidth=1.5)
     axes.set(xlabel="cosine similarity of two themes", ylabel="pairs")
+    count_axis(axes, "y")
     reaching = values[values >= threshold - 1e-9]
     say(
         axes,
@@ -114,15 +119,15 @@ def probe_table(audits: Audit | Iterable[Audit], skeletons: Iterable[Skeleton] =
         audits: one or many.
         skeletons: give the environments' titles.
     """
-    many = [audits] if isinstance(audits, Audit) else list(audits)
-    by = "tool" if len(many) == 1 else "environment"
-    titles = {skeleton.id: skeleton.title for skeleton in skeletons}
+    given = many(audits, Audit)
+    by = "tool" if len(given) == 1 else "environment"
+    titles = {skeleton.id: skeleton.title for skeleton in many(skeletons, Skeleton)}
     rows = [
         {
             by: p.tool if by == "tool" else titles.get(audit.skeleton_id, audit.skeleton_id),
             "verdict": p.verdict,
         }
-        for audit in many
+        for audit in given
         for p in audit.probes
     ]
     verdicts = list(get_args(Verdict))
@@ -149,6 +154,7 @@ def draw_probe_matrix(
         skeletons: give the environments' titles.
     """
     table = audits if isinstance(audits, pd.DataFrame) else probe_table(audits, skeletons)
+    a_frame(table, list(VERDICT_COLOURS), "`probe_table`")
     shown, what = table.head(MOST_ROWS), str(table.columns[0])
     figure, (axes,) = axes_for(ax, (6.2, 1.5 + 0.27 * max(len(shown), 3)))
     if table.empty:
@@ -193,7 +199,7 @@ def proof_table(scenarios: Iterable[Scenario]) -> pd.DataFrame:
     """One row a scenario and trial of its certificate: status, figure, detail."""
     rows = [
         (scenario.id, proof.name, proof.status, proof.figure, proof.detail)
-        for scenario in scenarios
+        for scenario in many(scenarios, Scenario)
         if scenario.certificate
         for proof in scenario.certificate.proofs
     ]
@@ -203,8 +209,8 @@ def proof_table(scenarios: Iterable[Scenario]) -> pd.DataFrame:
 @in_house_style
 def draw_certificate(scenarios: Iterable[Scenario], ax: "Axes | None" = None) -> "Figure":
     """Draw what is proved: a row a trial, a column a scenario, and how many scenarios each trial proves."""
-    many = list(scenarios)
-    table = proof_table(many)
+    given = many(scenarios, Scenario)
+    table = proof_table(given)
     figure, (axes,) = axes_for(ax, (9, 1.7 + 0.34 * max(table["trial"].nunique(), 2)))
     if table.empty:
         says_nothing(axes, "No scenario has a certificate.")
@@ -215,9 +221,9 @@ def draw_certificate(scenarios: Iterable[Scenario], ax: "Axes | None" = None) ->
     )
     idle = table["detail"].str.startswith("Nothing to try") & (table["status"] == "proved")
     _statuses(axes, codes, Counter(table[idle]["trial"].tolist()))
-    certified = [s.certificate for s in many if s.certificate]
+    certified = [s.certificate for s in given if s.certificate]
     valid = sum(certificate.valid for certificate in certified)
-    without = len(many) - len(certified)
+    without = len(given) - len(certified)
     say(
         axes,
         f"{valid:,} of {len(certified):,} certificates prove all they tried{_weakest(table)}",
@@ -287,7 +293,7 @@ def kill_table(scenarios: Iterable[Scenario]) -> pd.DataFrame:
     """
     rows = [
         {"kind": kill.kind, "scenario": number, "killed": bool(kill.killers), **_by_whom(scenario, kill)}
-        for number, scenario in enumerate(scenarios)
+        for number, scenario in enumerate(many(scenarios, Scenario))
         for kill in (scenario.certificate.kills if scenario.certificate else [])
     ]
     columns = ["kind", "scenarios", "mutants", "killed", "mean", "minimum", *BY_WHOM]

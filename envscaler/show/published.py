@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from envscaler.certifying.many import Certified, paid_for
-from envscaler.show.canvas import INK, axes_for, in_house_style, percent_axis, say, says_nothing
+from envscaler.given import a_frame, one
+from envscaler.show.canvas import INK, axes_for, count_axis, in_house_style, percent_axis, say, says_nothing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +23,7 @@ def idle_table(certified: Certified) -> pd.DataFrame:
     """One row a scenario: its checks, those that hold at reset, and what doing nothing earns by the published rule."""
     rows = [
         (row.name, row.environment, row.checks, len(row.vacuous), paid_for(row, "nothing"))
-        for row in certified.scenarios
+        for row in one(certified, Certified).scenarios
     ]
     columns = ["scenario", "environment", "checks", "vacuous", "idle reward"]
     return pd.DataFrame(rows, columns=columns).astype({"idle reward": float})
@@ -45,6 +46,7 @@ def draw_idle_rewards(certified: Certified, ax: "Axes | None" = None) -> "Figure
     axes.bar(-0.06, nothing, width=0.08, color=SEVERITIES["note"], label="earns 0, as it should")
     axes.set_xticks([-0.06, *tenths], ["0", *(f"≤{tenth:.1f}" if tenth else "" for tenth in tenths)])
     axes.set(xlabel="reward of an agent that does nothing (published rule)", ylabel="scenarios")
+    count_axis(axes, "y")
     axes.legend(loc="upper right")
     vacuous, checks = idle_table(certified)[["vacuous", "checks"]].sum()
     say(
@@ -57,7 +59,9 @@ def draw_idle_rewards(certified: Certified, ax: "Axes | None" = None) -> "Figure
 
 def finding_table(certified: Certified) -> pd.DataFrame:
     """One row a kind of finding: its severity, how often it was found, in how many environments or scenarios."""
-    rows = [(f.kind, f.severity, row.kind, row.name, f.message) for row, f in certified.findings]
+    rows = [
+        (f.kind, f.severity, row.kind, row.name, f.message) for row, f in one(certified, Certified).findings
+    ]
     frame = pd.DataFrame(rows, columns=["kind", "severity", "of", "name", "for example"])
     kinds = frame.groupby(["severity", "kind", "of"], sort=False)
     table = kinds.agg(
@@ -89,6 +93,7 @@ def draw_findings(certified: Certified, ax: "Axes | None" = None) -> "Figure":
     axes.set_yticks(places, names)
     axes.set(xlabel="environments or scenarios in which it was found", ylim=(-0.7, len(table) - 0.3))
     axes.margins(x=0.18)
+    count_axis(axes, "x")
     present = [severity for severity in SEVERITIES if severity in set(table["severity"])]
     axes.legend([axes.barh(0, 0, color=SEVERITIES[s]) for s in present], present, loc="lower right")
     counts = table["severity"].value_counts()
@@ -105,6 +110,7 @@ def draw_rewards_without(table: pd.DataFrame, ax: "Axes | None" = None) -> "Figu
         table: as `release.replaying.vacuous_table` makes it.
         ax: where to draw.
     """
+    a_frame(table, ["episode", "as graded", "without"], "`vacuous_table`")
     figure, (axes,) = axes_for(ax, (7.6, 3.9))
     if table.empty:
         says_nothing(axes, "There are no recorded episodes.")

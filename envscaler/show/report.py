@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 from envscaler import __version__
 from envscaler.certifying.many import Certified, Report, cannot_hold, paid_for, table
 from envscaler.certifying.rows import EnvironmentReport, ScenarioReport
+from envscaler.given import a_path, one
 from envscaler.schema import Finding
 from envscaler.show.markup import as_json, shorten
 from envscaler.show.words import CHECKS, SCHEMAS, STATES, words_of
@@ -41,14 +42,14 @@ ELSEWHERE = {
 """What the same measurements gave on earlier samples of the EnvScaler release, for comparison."""
 
 
-def write_report(certified: Certified, path: Path, *, title: str = "Certificates") -> Path:
+def write_report(certified: Certified, path: str | Path, *, title: str = "Certificates") -> Path:
     """Write the report; returns its path."""
-    return write_text(Path(path), render_report(certified, title=title))
+    return write_text(a_path(path), render_report(certified, title=title))
 
 
 def render_report(certified: Certified, *, title: str = "Certificates") -> str:
     """The report as one HTML text without references to anything outside it."""
-    totals = certified.totals
+    totals = one(certified, Certified).totals
     rows: Sequence[Report] = [*certified.environments, *certified.scenarios]
     anchors = {row.key: f"row-{place}" for place, row in enumerate(rows)}
     detailed = len(certified.scenarios) <= MOST_DETAILED
@@ -299,9 +300,9 @@ def _listed(findings: Iterable[Finding]) -> list[Finding]:
 def histogram(paid: Sequence[float], width: int = 1040, height: int = 250) -> str:
     """How many scenarios pay how much for nothing, as SVG; those that pay nothing stand apart."""
     counts = [sum(p <= 0 for p in paid)] + [0] * _BINS
-    for one in paid:
-        if one > 0:
-            counts[1 + min(_BINS - 1, int(one * _BINS - 1e-9))] += 1
+    for reward in paid:
+        if reward > 0:
+            counts[1 + min(_BINS - 1, int(reward * _BINS - 1e-9))] += 1
     labels = ["0", *(f"≤ {(n + 1) / _BINS:.1f}" for n in range(_BINS))]
     left, bottom, top = 8, 44, 24
     step = (width - 2 * left) / len(counts)

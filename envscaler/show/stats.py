@@ -1,4 +1,4 @@
-"""The numbers behind the figures: frames, intervals, win rates, agreement, histograms.
+"""The numbers behind the figures: frames, intervals, win rates, histograms.
 
 Pure functions of records and data frames, vectorised, seeded, without a picture (`figures` draws) and without
 a verdict. Two things are kept in sight everywhere. Rollouts of one environment are alike, so intervals
@@ -15,11 +15,18 @@ import numpy as np
 import pandas as pd
 
 from envscaler.error import ParameterError
+from envscaler.given import a_frame, at_least, many, share, told, whole
+from envscaler.project import check_seed
 from envscaler.schema import Rollout, Scenario, Skeleton
 
 MODES = {False: "non-conversation", True: "conversation"}
 MEASURES = ("reward", "solved", "steps")
 _CELLS_AT_ONCE = 2_000_000
+_ROLLOUT_COLUMNS = [
+    "agent", "mode", "scenario_id", "skeleton_id", "seed", "reward", "solved", "steps", "calls",
+    "refused", "faults", "user_turns", "ending", "cause", "model_calls", "tokens",
+]  # fmt: skip
+_MADE_BY = "`rollout_frame`"
 
 
 def rollout_frame(rollouts: Iterable[Rollout], scenarios: Iterable[Scenario]) -> pd.DataFrame:
@@ -28,13 +35,9 @@ def rollout_frame(rollouts: Iterable[Rollout], scenarios: Iterable[Scenario]) ->
     `refused` counts calls that were answered with an error, `faults` those on which the environment itself broke.
     `reward` and `solved` are NaN where the reward is None; `skeleton_id` is empty where the scenario is not given.
     """
-    homes = {scenario.id: scenario.skeleton_id for scenario in scenarios}
-    rows = [_rollout_row(rollout, homes.get(rollout.scenario_id, "")) for rollout in rollouts]
-    columns = [
-        "agent", "mode", "scenario_id", "skeleton_id", "seed", "reward", "solved", "steps", "calls",
-        "refused", "faults", "user_turns", "ending", "cause", "model_calls", "tokens",
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns).astype({"reward": float, "solved": float})
+    homes = {scenario.id: scenario.skeleton_id for scenario in many(scenarios, Scenario)}
+    rows = [_rollout_row(rollout, homes.get(rollout.scenario_id, "")) for rollout in many(rollouts, Rollout)]
+    return pd.DataFrame(rows, columns=_ROLLOUT_COLUMNS).astype({"reward": float, "solved": float})
 
 
 def _rollout_row(rollout: Rollout, skeleton_id: str) -> dict[str, Any]:
@@ -66,7 +69,8 @@ def _refused(content: str) -> bool:
 
 def environment_frame(skeletons: Iterable[Skeleton], scenarios: Iterable[Scenario] = ()) -> pd.DataFrame:
     """One row an environment: its tools, attributes, rules, entities and scenarios, counted."""
-    posed = pd.Series([scenario.skeleton_id for scenario in scenarios], dtype=object).value_counts()
+    homes = [scenario.skeleton_id for scenario in many(scenarios, Scenario)]
+    posed = pd.Series(homes, dtype=object).value_counts()
     rows = [
         {
             "skeleton_id": skeleton.id,
@@ -79,7 +83,7 @@ def environment_frame(skeletons: Iterable[Skeleton], scenarios: Iterable[Scenari
             "entities": len(skeleton.state),
             "scenarios": int(posed.get(skeleton.id, 0)),
         }
-        for skeleton in skeletons
+        for skeleton in many(skeletons, Skeleton)
     ]
     counts = ["query_tools", "state_change_tools", "tools", "attributes", "rules", "entities", "scenarios"]
     return pd.DataFrame(rows, columns=["skeleton_id", "title", *counts])
@@ -87,7 +91,9 @@ def environment_frame(skeletons: Iterable[Skeleton], scenarios: Iterable[Scenari
 
 def summary_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """Mean, median, least and most of every column of numbers; one row a column."""
-    return frame.select_dtypes("number").agg(["mean", "median", "min", "max"]).T
+    numbers = a_frame(frame, (), "`environment_frame`").select_dtypes("number")
+    columns: list[Any] = ["mean", "median", "min", "max"]
+    return numbers.agg(columns).T if len(numbers.columns) else pd.DataFrame(columns=columns)
 
 
 def funnel(stages: Mapping[str, int | Sized]) -> pd.DataFrame:
@@ -95,13 +101,33 @@ def funnel(stages: Mapping[str, int | Sized]) -> pd.DataFrame:
 
     Args:
         stages: name → number, or records (whose `failures` are counted beside).
+
+    Raises:
+        ParameterError: a stage is neither.
     """
-    counts = [stage if isinstance(stage, int) else len(stage) for stage in stages.values()]
+    if not isinstance(stages, Mapping):
+        raise ParameterError(f"Expected the name of every stage with its number, got {told(stages)}.")
+    counts = [_count(name, stage) for name, stage in stages.items()]
     failures = [len(getattr(stage, "failures", ())) for stage in stages.values()]
     frame = pd.DataFrame({"stage": list(stages), "count": counts, "failures": failures})
     frame["of_previous"] = frame["count"] / frame["count"].shift().replace(0, np.nan)
     frame["of_first"] = frame["count"] / (frame["count"].iloc[0] or np.nan) if len(frame) else []
     return frame
+
+
+def _count(name: str, stage: Any) -> int:
+    if whole(stage) and stage >= 0:
+        return int(stage)
+    if isinstance(stage, Sized) and not isinstance(stage, str | bytes):
+        return len(stage)
+    raise ParameterError(f"Expected a number or records for the stage {name}, got {told(stage)}.")
+
+
+def check_settings(resamples: int, level: float, seed: int) -> None:
+    """Refuse what nothing can be resampled with."""
+    at_least(resamples, 1, "resamples")
+    share(level, "a level")
+    check_seed(seed)
 
 
 def intervals(
@@ -127,22 +153,34 @@ def intervals(
         resamples: how often to resample.
         level: share of the resampled means that the interval covers.
         seed: of the resampling.
+
+    Raises:
+        ParameterError: the frame lacks a column, or a number is none that will do.
     """
-    if not 0 < level < 1:
-        raise ParameterError(f"Expected a level between 0 and 1, got {level!r}.")
+    check_settings(resamples, level, seed)
+    by, measures = _names(by), _names(measures)
+    a_frame(frame, [*by, *measures, "reward", "scenario_id", "skeleton_id"], _MADE_BY)
     rows = []
     for key, group in frame.groupby(list(by), sort=True):
         names = dict(zip(by, key, strict=True))
         means = _resampled_means(group, measures, resamples, np.random.default_rng(seed))
         for measure, drawn in means.items():
-            low, high = _quantiles(drawn, level)
+            low, high = quantiles(drawn, level)
             bounds = {"mean": float(group[measure].mean()), "low": low, "high": high}
             rows.append({**names, "measure": measure, **bounds, **_basis(group)})
     basis = ["rollouts", "missing", "scenarios", "environments"]
     return pd.DataFrame(rows, columns=[*by, "measure", "mean", "low", "high", *basis])
 
 
-def _quantiles(drawn: np.ndarray, level: float) -> tuple[float, float]:
+def _names(given: Sequence[str]) -> list[str]:
+    names = [given] if isinstance(given, str) else list(given) if isinstance(given, Sequence) else []
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ParameterError(f"Expected names of columns, got {told(given)}.")
+    return names
+
+
+def quantiles(drawn: np.ndarray, level: float) -> tuple[float, float]:
+    """The two ends between which that share of the drawn values lies; NaN where there are none."""
     known = drawn[~np.isnan(drawn)]
     if not len(known):
         return np.nan, np.nan
@@ -227,6 +265,14 @@ def win_rates(
     Raises:
         ParameterError: fewer than two agents, or no scenario that all of them have a reward in.
     """
+    check_settings(resamples, level, seed)
+    if n is not None:
+        at_least(n, 1, "scenarios to sample")
+    a_frame(frame, ["mode", "agent", "scenario_id", "reward"], _MADE_BY)
+    if not (mode is None or (isinstance(mode, str) and mode in MODES.values())):
+        raise ParameterError(
+            f"Expected a mode out of {', '.join(MODES.values())}, or None, got {told(mode)}."
+        )
     played = frame if mode is None else frame[frame["mode"] == mode]
     cells = played.pivot_table(
         index="scenario_id", columns=["mode", "agent"], values="reward", aggfunc="mean", dropna=False
@@ -268,94 +314,15 @@ def _win_table(
     return table.sort_values("win_rate", ascending=False, ignore_index=True)
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """How well a judge agrees with labels."""
-
-    n: int
-    """Items that both have an opinion on."""
-    missing: int
-    """Items one of them has none on; they count in nothing else."""
-    accuracy: float
-    """Share of equal opinions."""
-    accuracy_interval: tuple[float, float]
-    """Wilson's interval for it."""
-    kappa: float
-    """Cohen's κ; NaN where both always say the same one thing."""
-    kappa_interval: tuple[float, float]
-    """Bootstrap over items."""
-    confusion: pd.DataFrame
-    """Counts, a row a label, a column a judgement."""
-
-    def frame(self) -> pd.DataFrame:
-        """Accuracy and κ, a row each, with intervals and n."""
-        bounds = (self.accuracy_interval, self.kappa_interval)
-        return pd.DataFrame(
-            {
-                "measure": ["accuracy", "kappa"],
-                "value": [self.accuracy, self.kappa],
-                "low": [low for low, _ in bounds],
-                "high": [high for _, high in bounds],
-                "n": self.n,
-                "missing": self.missing,
-            }
-        )
-
-
-def agreement(
-    labels: Sequence[Any],
-    judged: Sequence[Any],
-    *,
-    resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Agreement:
-    """Accuracy and Cohen's κ of judgements against labels, with intervals and the confusion table.
-
-    Args:
-        labels: what is taken for true; None where it is not known.
-        judged: what the judge said, in the same order; None where it said nothing.
-        resamples: how often items are resampled for κ's interval.
-        level: coverage of both intervals.
-        seed: of the resampling.
+def wilson(successes: int, n: int, *, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a proportion; never without width, also at 0 and 1.
 
     Raises:
-        ParameterError: the two differ in length, or no item has both.
+        ParameterError: there are more successes than there can be, or the level is none.
     """
-    if len(labels) != len(judged):
-        raise ParameterError(f"Expected as many labels as judgements, got {len(labels)} and {len(judged)}.")
-    pairs = [(a, b) for a, b in zip(labels, judged, strict=True) if not (pd.isna(a) or pd.isna(b))]
-    if not pairs:
-        raise ParameterError(f"Expected an item with label and judgement, got none among {len(labels)}.")
-    kinds = sorted({kind for pair in pairs for kind in pair}, key=str)
-    index = {kind: place for place, kind in enumerate(kinds)}
-    table = np.zeros((len(kinds), len(kinds)), dtype=int)
-    np.add.at(table, ([index[a] for a, _ in pairs], [index[b] for _, b in pairs]), 1)
-    n, equal = len(pairs), int(np.trace(table))
-    drawn = np.random.default_rng(seed).multinomial(n, table.ravel() / n, size=resamples)
-    rows, columns = pd.Index(kinds, name="label"), pd.Index(kinds, name="judged")
-    return Agreement(
-        n,
-        len(labels) - n,
-        equal / n,
-        wilson(equal, n, level=level),
-        float(_kappa(table[None])[0]),
-        _quantiles(_kappa(drawn.reshape(-1, *table.shape)), level),
-        pd.DataFrame(table, rows, columns),
-    )
-
-
-def _kappa(tables: np.ndarray) -> np.ndarray:
-    """Cohen's κ of each table; NaN where chance alone gives full agreement."""
-    shares = tables / tables.sum(axis=(1, 2), keepdims=True)
-    observed = np.trace(shares, axis1=1, axis2=2)
-    expected = (shares.sum(axis=1) * shares.sum(axis=2)).sum(axis=1)
-    spread = 1 - expected
-    return np.divide(observed - expected, spread, out=np.full_like(spread, np.nan), where=spread > 1e-12)
-
-
-def wilson(successes: int, n: int, *, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a proportion; never without width, also at 0 and 1."""
+    share(level, "a level")
+    if at_least(successes, 0, "successes") > at_least(n, 0, "n"):
+        raise ParameterError(f"Expected at most {n} successes, got {successes}.")
     if n == 0:
         return 0.0, 1.0
     z = NormalDist().inv_cdf((1 + level) / 2)
@@ -373,9 +340,12 @@ def histogram_match(values: Iterable[float], paper: Mapping[str, Any]) -> pd.Dat
     Args:
         values: ours.
         paper: one histogram of the published facts: `counts_by_value`, or `edges` and `counts`.
+
+    Raises:
+        ParameterError: the values are no numbers, or the histogram is none.
     """
     edges, counts = _paper_bins(paper)
-    ours = np.asarray(list(values), dtype=float)
+    ours = _finite(values)
     width = edges[1] - edges[0]
     if len(ours):
         below = max(0, int(np.ceil((edges[0] - ours.min()) / width)))
@@ -396,11 +366,25 @@ def histogram_match(values: Iterable[float], paper: Mapping[str, Any]) -> pd.Dat
     )
 
 
+def _finite(values: Iterable[float]) -> np.ndarray:
+    try:
+        found = np.asarray(list(values), dtype=float)
+    except (TypeError, ValueError):
+        raise ParameterError(f"Expected a list of numbers, got {told(values)}.") from None
+    if found.ndim != 1 or not np.isfinite(found).all():
+        raise ParameterError("Expected finite numbers, got some that are not.")
+    return found
+
+
 def _paper_bins(paper: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    if not isinstance(paper, Mapping):
+        raise ParameterError(f"Expected a histogram of the published facts, got {told(paper)}.")
     if "counts_by_value" in paper:
         by_value = {int(value): count for value, count in paper["counts_by_value"].items()}
         low, high = min(by_value), max(by_value)
         return np.arange(low, high + 2) - 0.5, np.array([by_value.get(v, 0) for v in range(low, high + 1)])
     if "edges" in paper and "counts" in paper and len(paper["edges"]) == len(paper["counts"]) + 1:
         return np.asarray(paper["edges"], dtype=float), np.asarray(paper["counts"])
-    raise ParameterError(f"Expected `counts_by_value`, or `edges` and `counts`, got {sorted(paper)}.")
+    raise ParameterError(
+        f"Expected `counts_by_value`, or `edges` and `counts`, got {', '.join(map(str, paper))}."
+    )

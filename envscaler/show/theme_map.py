@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from envscaler.error import ParameterError
+from envscaler.given import many
 from envscaler.schema import Theme
 from envscaler.show.canvas import INK, QUIET, axes_for, in_house_style, say
 
@@ -103,8 +104,8 @@ def theme_table(themes: Sequence[Theme], vectors: np.ndarray) -> pd.DataFrame:
     Raises:
         ParameterError: there is no theme, or not one vector a theme.
     """
-    vectors = np.asarray(vectors)
-    if not len(themes) or vectors.ndim != 2 or len(themes) != len(vectors):
+    themes, vectors = many(themes, Theme), np.asarray(vectors)
+    if not themes or vectors.ndim != 2 or len(themes) != len(vectors) or not vectors.size:
         raise ParameterError(
             f"Expected at least one theme and a vector for each, got {len(themes)} themes and vectors of shape "
             f"{vectors.shape}."

@@ -13,6 +13,8 @@ from typing import Any
 import pandas as pd
 
 from envscaler import syntax
+from envscaler.error import ParameterError
+from envscaler.given import many, one, told
 from envscaler.schema import (
     Check,
     Outcome,
@@ -100,7 +102,7 @@ def method_html(source: str, method: str) -> str:
 
 def listing(rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> Html:
     """Rows of a notebook's table with their texts whole and flush left, which pandas cuts and sets flush right."""
-    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(many(rows, dict))
     numbers = [place for place, name in enumerate(frame) if pd.api.types.is_numeric_dtype(frame[name])]
     cells = [[escape(_plain(value)) for value in row] for row in frame.itertuples(index=False)]
     return page(
@@ -110,12 +112,19 @@ def listing(rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> Html:
     )
 
 
+def _mapping(given: Any, what: str) -> Mapping[str, Any]:
+    if isinstance(given, Mapping):
+        return given
+    raise ParameterError(f"Expected {what} as names with values, got {told(given)}.")
+
+
 def _plain(value: Any) -> Any:
     return as_json(value, indent=None) if isinstance(value, dict | list) else value
 
 
 def diff_html(diff: Mapping[str, Any]) -> str:
     """What changed, one line a record or field: where, − before in orange, + after in green."""
+    diff = _mapping(diff, "what changed")
     if not diff:
         return f"<p>{soft('Nothing changed.')}</p>"
     rows = [row for path, change in diff.items() for row in _diff_rows(path, change)]
@@ -157,7 +166,7 @@ def _coloured(value: Any, kind: str) -> str:
 def state_html(state: Mapping[str, Any]) -> str:
     """A state: values on a line each, tables folded under their number of records."""
     lines = []
-    for name, value in state.items():
+    for name, value in _mapping(state, "a state").items():
         if isinstance(value, dict | list) and value:
             count = f"{len(value):,} record{'s' * (len(value) != 1)}"
             lines.append(folded(f"{shorten(name, 120)}: {count}", json_block(value)))
@@ -171,7 +180,7 @@ def state_html(state: Mapping[str, Any]) -> str:
 
 def probe_html(probe: Probe, beside: str = "") -> str:
     """One probe: the call, the verdict and its reason, then arguments, reply and what changed, with a part beside."""
-    tool = f"<b>{name_html(probe.tool)}</b>"
+    tool = f"<b>{name_html(one(probe, Probe).tool)}</b>"
     chips = f"{chip(probe.intent)} {chip(probe.verdict, probe.verdict)}"
     body = titled("Arguments", json_block(probe.arguments)) + reply_html(probe.reply, probe.diff)
     head = f"<div class='es-head'>{tool} {chips} {_long_text(probe.reason)}</div>"
@@ -195,9 +204,9 @@ def reply_html(reply: Any, diff: Mapping[str, Any]) -> str:
 def checks_html(checks: Sequence[Check], outcomes: Sequence[Outcome] = ()) -> str:
     """The checks with their kind, their code folded, and how each came out where that is known."""
     # By position: two checks may ask the same question.
-    passed = [outcome.passed for outcome in outcomes][: len(checks)]
+    passed = [outcome.passed for outcome in many(outcomes, Outcome)]
     rows = []
-    for place, check in enumerate(checks):
+    for place, check in enumerate(many(checks, Check)):
         light = _light(passed[place]) if place < len(passed) else ""
         question = f"{escape(check.item)}{folded('code', code_block(check.source))}"
         rows.append((chip(check.kind, LOOKS[check.kind]), question, light))
@@ -208,7 +217,7 @@ def outcomes_html(outcomes: Sequence[Outcome]) -> str:
     """How every check came out, the library's own guard included."""
     rows = [
         (chip(o.kind, LOOKS[o.kind]), f"{escape(o.item)} {soft(o.note) if o.note else ''}", _light(o.passed))
-        for o in outcomes
+        for o in many(outcomes, Outcome)
     ]
     return table(("kind", "check", "outcome"), rows) if rows else f"<p>{soft('No outcome.')}</p>"
 
@@ -223,14 +232,15 @@ def witness_html(scenario: Scenario) -> str:
     """The calls that solve the task, in order; arguments taken from earlier replies are shown as such."""
     rows = [
         (str(place), name_html(call.tool), inline_json(call.arguments))
-        for place, call in enumerate(scenario.witness)
+        for place, call in enumerate(one(scenario, Scenario).witness)
     ]
     return table(("", "tool", "arguments"), rows, (0,)) if rows else ""
 
 
 def scenario_card(scenario: Scenario, skeleton: Skeleton | None = None) -> Html:
     """One scenario: task, checks, what may change, the witness, the certificate, the initial state folded."""
-    title = f"<b>{escape(skeleton.title)}</b>" if skeleton else ""
+    one(scenario, Scenario)
+    title = "" if skeleton is None else f"<b>{escape(one(skeleton, Skeleton).title)}</b>"
     may_change = ", ".join(f"<code>{escape(path)}</code>" for path in scenario.may_change)
     proof = scenario.certificate
     state = chip("proved", "good") if proof and proof.valid else chip("not proved", "bad") if proof else ""
@@ -250,6 +260,7 @@ def scenario_card(scenario: Scenario, skeleton: Skeleton | None = None) -> Html:
 
 def message_html(message: Mapping[str, Any]) -> str:
     """One message of an exchange in OpenAI form, its tool calls as code."""
+    message = _mapping(message, "a message")
     role = shorten(str(message.get("role", "?")), 60)
     thought = message.get("reasoning_content") or ""
     return (
@@ -284,7 +295,7 @@ def _calls_html(calls: Any) -> str:
 
 def step_html(step: Step) -> str:
     """One step: the action, what came back, what changed."""
-    if isinstance(step.observation, str):
+    if isinstance(one(step, Step).observation, str):
         came = message_html({"role": "user", "content": step.observation})
     else:
         came = "".join(titled("Reply", json_block(reply)) for reply in _observed(step.observation))
@@ -328,7 +339,7 @@ def lights_html(steps: Sequence[Sequence[Outcome]], here: int) -> str:
     rows = [row("<th>after step</th>", gapped(lambda place: str(place or "start")), "th")]
     for number, first in enumerate(steps[0]):
         name = f"{chip(first.kind, LOOKS[first.kind])} {escape(shorten(first.item, INLINE))}"
-        title = f"<td title='{escape(shorten(first.item, 2000))}'>{name}</td>"
+        title = f"<td title='{escape(shorten(first.item, 2000))}'><div class='es-two'>{name}</div></td>"
         rows.append(row(title, gapped(lambda place, n=number: _light_of(steps[place][n], place == last))))  # type: ignore[misc]
     paid = gapped(lambda place: _paid(reward_of(list(steps[place]))))
     rows.append(row(f"<td>{soft('reward, if it ended here')}</td>", paid))
@@ -367,7 +378,7 @@ def _light_of(outcome: Outcome, last: bool) -> str:
 
 def rollout_head(rollout: Rollout) -> str:
     """Who played, how it ended, and what it was worth."""
-    reward = "no reward" if rollout.reward is None else f"reward {rollout.reward:.2f}"
+    reward = "no reward" if one(rollout, Rollout).reward is None else f"reward {rollout.reward:.2f}"
     look = "doubtful" if rollout.reward is None else "good" if rollout.solved else "bad"
     mode = "conversation" if rollout.conversation else "no conversation"
     cause = f" ({escape(rollout.cause)})" if rollout.cause else ""
@@ -382,8 +393,9 @@ def rollout_head(rollout: Rollout) -> str:
 
 def rollout_card(rollout: Rollout) -> Html:
     """One rollout: how it came out, then its first messages as a transcript."""
-    shown = "".join(message_html(message) for message in rollout.messages[:MOST_MESSAGES])
-    left = len(rollout.messages) - MOST_MESSAGES
+    messages = one(rollout, Rollout).messages
+    shown = "".join(message_html(message) for message in messages[:MOST_MESSAGES])
+    left = len(messages) - MOST_MESSAGES
     return page(
         rollout_head(rollout),
         titled("Outcomes", outcomes_html(rollout.outcomes)),
