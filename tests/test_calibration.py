@@ -7,7 +7,7 @@ import library
 import pytest
 
 from envscaler.auditing.calibration import Sighting, calibrate_audits
-from envscaler.error import ParameterError
+from envscaler.error import ParameterError, StoreError
 from envscaler.model.prompt import blocks
 from envscaler.model.request import Request
 from envscaler.model.scripted import ScriptedModel
@@ -163,10 +163,44 @@ def test_a_state_is_asked_for_where_there_is_none() -> None:
     assert [f.error for f in neither.failures] == ["ParameterError"] and not neither
 
 
-@pytest.mark.parametrize("wrong", [{"kinds": ["typo"]}, {"per_kind": 0}, {"rounds": 0}, {"calls": 0}])
+WRONG = [
+    {"kinds": ["typo"]}, {"kinds": "typo"}, {"kinds": 3}, {"kinds": [3]}, {"per_kind": 0}, {"per_kind": 1.5},
+    {"rounds": 0}, {"rounds": True}, {"calls": 0}, {"calls": "9"}, {"tester": "zzz"}, {"tester": None}, {"seed": -1},
+    {"seed": "x"}, {"workers": 0}, {"folder": 3}, {"folder": b"a"}, {"states": [library.STATE]}, {"states": {"a": 3}},
+    {"model": "gpt-4.1"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
 def test_wrong_parameters_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ParameterError, match="Expected"):
         calibrate_audits([WORLD], **{**QUICK, **wrong})
+
+
+@pytest.mark.parametrize("odd", [None, 3, "text", [3], library.scenario()])
+def test_what_is_no_environment_is_told(odd: object) -> None:
+    with pytest.raises(ParameterError, match="Expected one Skeleton or a list of them"):
+        calibrate_audits(odd, **QUICK)  # type: ignore[arg-type]
+
+
+def test_one_environment_one_kind_and_a_folder_by_its_name_will_do(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "rows"
+    rows = calibrate_audits(WORLD, kinds=KIND[0], folder=str(folder), **QUICK)
+    assert {row.kind for row in rows} == {"", KIND[0]} and [p.stem for p in folder.iterdir()] == [WORLD.id]
+
+
+def test_a_folder_that_cannot_be_made_is_told_before_anything_is_done(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file", tmp_path / "file" / "rows", "a\0b"):
+        with pytest.raises(StoreError, match="Expected a folder to keep rows in"):
+            calibrate_audits([WORLD], judge(honest), folder=folder, **QUICK)
+
+
+def test_rows_from_which_the_judge_is_missing_are_made_again(tmp_path: Path) -> None:
+    given = {"kinds": KIND[:1], "rounds": 1, "tester": "chance", "folder": tmp_path, **QUICK}
+    assert calibrate_audits([WORLD], ScriptedModel([], name="judge"), **given).failures
+    again = calibrate_audits([WORLD], judge(honest), **given)
+    assert not again.failures and {"referee", "invariants", "judge"} == {row.layer for row in again}
 
 
 def test_all_kinds_are_planted_unless_some_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,14 +18,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from envscaler.auditing.probing import Bench, Trial
 from envscaler.auditing.starting import ask_state, loading_problem
-from envscaler.error import EnvscalerError, ParameterError
+from envscaler.error import EnvscalerError, ParameterError, StoreError
+from envscaler.given import a_path, at_least, many, told
 from envscaler.model.prompt import blocks
 from envscaler.model.request import Model, Reply, Request
 from envscaler.parallel import run_all
+from envscaler.project import check_seed
 from envscaler.record import digest
 from envscaler.schema import Failure, Finding, Json, Record, Skeleton, Usage
 from envscaler.store import Records, read_records, write_records
@@ -107,45 +109,77 @@ def calibrate_audits(
     calls: int = CALLS,
     tester: Tester = "model",
     seed: int = 0,
-    folder: Path | None = None,
+    folder: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     progress: bool = True,
 ) -> Records[Sighting]:
     """Plant faults in environments, and see which layer of an audit notices which.
 
     Args:
-        skeletons: environments that are taken to be good.
+        skeletons: one environment or several that are taken to be good.
         model: the judge; None measures the layers that need none.
         states: initial states by the id of the skeleton; where there is none the model is asked for one.
-        kinds: kinds of fault; None for all.
+        kinds: one kind of fault or several; None for all.
         per_kind: mutants of each kind in each environment, at most.
         rounds: probes the judge is given of a tool; an audit of 100 rounds makes about 5.
         calls: calls the referee makes in an environment.
         tester: who chooses the judge's probes: the model, as in an audit, or `chance`, which asks it nothing.
         seed: of mutants, calls and samples.
-        folder: where the rows of each environment are kept; what is there already is not done again.
+        folder: where the rows of each environment are kept; what is there already is not done again. Rows from which
+            the judge is missing, because it could not be asked, are not kept.
         workers: threads at once; default as many as the model takes, or two a processor without one.
         progress: whether to show the bar.
 
     Raises:
-        ParameterError: there is no such kind, a number is below 1, or there is neither a state nor a model to ask.
+        ParameterError: there is no such kind or tester, a number is below 1, something is of another kind than it
+            is to be, or there is neither a state nor a model to ask.
+        StoreError: the folder cannot be made.
     """
-    named = tuple(KINDS if kinds is None else kinds)
-    if unknown := [name for name in named if name not in KINDS]:
-        raise ParameterError(f"Expected kinds out of {', '.join(KINDS)}, got {', '.join(unknown)}.")
-    if min(per_kind, rounds, calls) < 1:
-        raise ParameterError(
-            f"Expected per_kind, rounds and calls of at least 1, got {per_kind}, {rounds}, {calls}."
-        )
-    settings = _Settings(named, per_kind, rounds, calls, tester, seed, model.name if model else "")
-    known = {} if states is None else states
+    worlds = many(skeletons, Skeleton)
+    if model is not None and not callable(getattr(model, "answer", None)):
+        raise ParameterError(f"Expected a model as `connect` makes one, or None, got {told(model)}.")
+    if not isinstance(tester, str) or tester not in get_args(Tester):
+        raise ParameterError(f"Expected a tester out of {', '.join(get_args(Tester))}, got {told(tester)}.")
+    for number, name in ((per_kind, "per_kind"), (rounds, "rounds"), (calls, "calls")):
+        at_least(number, 1, name)
+    check_seed(seed)
+    settings = _Settings(
+        _named(kinds), per_kind, rounds, calls, tester, seed, model.name if model is not None else ""
+    )
+    known, place = _known(states), None if folder is None else _made(a_path(folder))
+    usual = model.workers if model is not None else 2 * (os.cpu_count() or 1)
     return run_all(
-        lambda skeleton: _kept(skeleton, model, known.get(skeleton.id), settings, folder),
-        skeletons,
+        lambda skeleton: _kept(skeleton, model, known.get(skeleton.id), settings, place),
+        worlds,
         stage="calibration",
-        workers=workers or (model.workers if model else 2 * (os.cpu_count() or 1)),
+        workers=usual if workers is None else at_least(workers, 1, "workers"),
         progress=progress,
     )
+
+
+def _named(kinds: Iterable[str] | None) -> tuple[str, ...]:
+    given = tuple(KINDS) if kinds is None else tuple(many(kinds, str))
+    if unknown := [name for name in given if name not in KINDS]:
+        raise ParameterError(f"Expected kinds out of {', '.join(KINDS)}, got {', '.join(unknown)}.")
+    return given
+
+
+def _known(states: Mapping[str, Mapping[str, Json]] | None) -> Mapping[str, Mapping[str, Json]]:
+    if states is None:
+        return {}
+    if not isinstance(states, Mapping) or not all(isinstance(state, Mapping) for state in states.values()):
+        raise ParameterError(f"Expected initial states by the id of their skeleton, got {told(states)}.")
+    return states
+
+
+def _made(folder: Path) -> Path:
+    """The folder, made now: hours later would be too late to hear that it cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:  # ValueError: a path that no file system takes
+        why = getattr(error, "strerror", None) or error
+        raise StoreError(f"Expected a folder to keep rows in at {folder}, but {why}.") from error
+    return folder
 
 
 def _kept(
@@ -159,11 +193,11 @@ def _kept(
     path = folder / f"{skeleton.id}.jsonl" if folder else None
     if path is not None and path.exists():
         rows = read_records(path, Sighting)
-        if rows and all(row.how == settings.key for row in rows):
+        if rows and not rows.failures and all(row.how == settings.key for row in rows):
             return rows
     rows = _Calibration(skeleton, model, _state(skeleton, model, state, settings.seed), settings).rows()
-    if path is not None:
-        write_records(Records(rows), path)
+    if path is not None and not rows.failures:
+        write_records(rows, path)
     return rows
 
 
