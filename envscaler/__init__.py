@@ -27,6 +27,7 @@ _HOMES = {
     "scenarios": "build_scenario build_scenarios",
     "posing.catching": "mistake_table try_mistakes",
     "posing.completing": "complete_scenarios revision_table yield_table",
+    "auditing.probing": "judge_by",
     "auditing.repair": "mend_skeletons",
     "rollouts": "roll_out_all",
     "episode": "roll_out",

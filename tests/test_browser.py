@@ -42,7 +42,7 @@ audits = es.audit_skeletons(skeletons, model, rounds=12, progress=False)""",
 probe = es.Probe(tool=audits[0].probes[0].tool, arguments={{"text": attack}}, intent="negative", verdict="warning",
                  reply={{"html": attack}}, diff={{"page": {{"changed": [None, attack]}}}}, reason=attack)
 audits = [audits[0].replace(probes=[*audits[0].probes, probe])]
-inspector = es.AuditInspector(skeletons, audits, labels="labels.jsonl")
+inspector = es.AuditInspector(skeletons, audits, labels="labels.jsonl", judge=es.judge_by(model))
 inspector""",
     """world = audits[0].repaired or skeletons[0]
 scenarios = es.build_scenarios([world], model, n=2, progress=False)
@@ -233,6 +233,7 @@ def test_a_tool_is_edited_and_its_probes_are_run_again(page: Any, inspector: Any
     button(inspector, "run its probes again").click()
     result = inspector.locator("table", has_text="before the edit")
     expect(result.locator(".es-add", has_text="closed today").first).to_be_visible()
+    expect(result.get_by_text("→").first).to_be_visible()  # the verdict of then, and that on the edited tool
     picture(page, inspector, "inspector_edit")
     draft.fill("def broken(:")
     button(inspector, "run its probes again").click()
@@ -410,6 +411,18 @@ def test_they_are_readable_in_light_and_in_dark(
             assert fits(widget), f"The {name} is wider than its place."
             if theme == "dark":
                 picture(page, widget, f"{name}_dark")
+        button(inspector, "whole class").click()
+        expect(card_of(inspector).locator("pre", has_text="class ").first).to_be_visible()
+        ratio, where, text = inspector.evaluate(LEAST_CONTRAST)
+        assert ratio >= 4.5, f"In {theme}, {text!r} ({where}) of a class has a contrast of {ratio:.1f} only."
+        button(inspector, "whole class").click()
+        expect(card_of(inspector).locator("pre", has_text="class ")).to_have_count(0)
+        # The arrow of a choice is a picture, so its colour is all that can be asked for.
+        for widget in (inspector, playground, player):
+            arrow = widget.locator(".widget-dropdown select").first.evaluate(
+                "e => getComputedStyle(e).backgroundImage"
+            )
+            assert ("%23ddd" in arrow) == (theme == "dark"), f"In {theme}, choices show {arrow[:200]}."
 
 
 def test_in_a_wide_window_a_probe_and_its_source_stand_side_by_side(page: Any, inspector: Any) -> None:
@@ -441,7 +454,12 @@ def test_the_notebook_of_audits_opens_and_runs(browser: Any, lab: Callable[[str]
 
     with new_page(browser) as page:
         run_all(page, lab("04_audits.ipynb"))
-        expect(page.locator(".es-inspector")).to_contain_text("You said: warning looked at in the notebook")
+        inspector = page.locator(".es-inspector")
+        expect(inspector).to_contain_text("You said: warning looked at in the notebook")
+        button(inspector, "edit this tool").click()
+        button(inspector, "run its probes again").click()
+        result = inspector.locator("table", has_text="before the edit")
+        expect(result.get_by_text("→").first).to_be_visible()
         pictures = page.locator(".jp-OutputArea img")
         assert pictures.count() >= 3
         assert pictures.evaluate_all("all => all.every(img => img.naturalWidth > 100)")

@@ -1,5 +1,6 @@
 """The audit inspector: driven from a cell it chooses, turns pages, takes verdicts, runs edited tools."""
 
+import html
 import json
 from pathlib import Path
 
@@ -8,9 +9,14 @@ import worlds
 from IPython.core.formatters import DisplayFormatter
 from traitlets import TraitError
 
+from envscaler.auditing.probing import judge_by
 from envscaler.error import EnvscalerError, ParameterError, StoreError
+from envscaler.model.connect import connect
+from envscaler.model.scripted import ScriptedModel
 from envscaler.schema import Audit, Call, Probe, Skeleton, Tool
 from envscaler.show.inspector import AuditInspector
+from envscaler.show.rerun import reruns_html
+from envscaler.show.view import method_text
 from envscaler.world.environment import Environment
 
 SOURCE = """class Library:
@@ -305,6 +311,10 @@ def played(*calls: Call) -> tuple[Skeleton, Audit]:
     return world, Audit(skeleton_id=world.id, initial_state=worlds.STATE, probes=probes)
 
 
+def text_of_tool(world: Skeleton, tool: str) -> str:
+    return method_text(world.source, tool)
+
+
 LEND = Call(tool="lend", arguments={"book_id": "B-1", "member": 7})
 LOOK = Call(tool="get_book", arguments={"book_id": "B-1"})
 
@@ -370,6 +380,56 @@ def test_who_runs_and_who_judges_is_handed_in() -> None:
     calls: list = []
     other = AuditInspector([world], [audit], rerun=lambda *given: calls.append(given) or [])
     assert other.rerun("text") == [] and calls == [(world, audit, "lend", "text")]
+
+
+def test_a_model_judges_what_an_edited_tool_does() -> None:
+    world, audit = played(LEND, LOOK)
+    inspector = AuditInspector([world], [audit], judge=judge_by(connect("builtin")))
+    [fine] = inspector.rerun(text_of_tool(world, "lend"))
+    assert fine.verdict == "pass"
+    [wordless] = inspector.rerun(
+        "def lend(self, book_id: str, member: int) -> dict:\n    return {'success': False}"
+    )
+    assert wordless.verdict == "fail" and "without saying why" in wordless.reason
+    assert "without saying why" in inspector._result.value and "→" in inspector._result.value
+
+
+def test_a_rule_that_an_edit_breaks_is_no_matter_of_opinion() -> None:
+    world, audit = played(LEND)
+    rule = worlds.rule(
+        "def invariant(before, after, call):\n    return after['counter'] < 2", "The counter stays below two."
+    )
+    ruled = world.replace(rules=[rule])
+    said = json.dumps({"analysis": "Fine.", "verdict": "pass", "reason": ""})
+    judge = judge_by(ScriptedModel(lambda _: said, name="mild"))
+    inspector = AuditInspector([ruled], [audit.replace(skeleton_id=ruled.id)], judge=judge)
+    edit = text_of_tool(world, "lend").replace("self.counter += 1", "self.counter += 5")
+    assert edit != text_of_tool(world, "lend")
+    [made] = inspector.rerun(edit)
+    assert made.verdict == "fail" and "The counter stays below two." in made.reason
+    # One that the state breaks before the call says nothing about the call.
+    before = {**worlds.STATE, "counter": 7}
+    assert judge(ruled, audit.probes[0], before, before) == ("pass", "")
+
+
+def test_a_judge_that_cannot_be_asked_costs_its_verdicts_only() -> None:
+    world, audit = played(LEND, LOOK, LEND)
+    mute = judge_by(ScriptedModel([], name="mute"))
+    made = AuditInspector([world], [audit], judge=mute).rerun(text_of_tool(world, "lend"))
+    assert [(r.verdict, bool(r.reason)) for r in made] == [(None, True)] * 2
+    assert made[0].reason in html.unescape(reruns_html(made))
+    for nonsense in (None, "pass", ("nice", ""), ("pass",), 3):
+        inspector = AuditInspector([world], [audit], judge=lambda *_, said=nonsense: said)  # type: ignore[arg-type]
+        with pytest.raises(ParameterError, match="the judge to say one of pass, warning, fail"):
+            inspector.rerun(text_of_tool(world, "lend"))
+
+
+def test_what_breaks_down_fails_whoever_judges() -> None:
+    world, audit = played(LEND)
+    for judge in (None, lambda *_: ("pass", "")):
+        inspector = AuditInspector([world], [audit], judge=judge)
+        [made] = inspector.rerun("def lend(self, book_id: str, member: int) -> dict:\n    return 1 / 0")
+        assert made.verdict == "fail" and "division by zero" in made.reason
 
 
 def test_without_a_skeleton_there_is_nothing_to_run() -> None:

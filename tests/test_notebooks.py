@@ -90,6 +90,12 @@ def test_it_closes_with_what_was_found_and_what_is_next(notebook: nbformat.Noteb
     assert "## Next" in closing
 
 
+def test_the_inspector_is_handed_who_judges() -> None:
+    audits = nbformat.read(ROOT / "notebooks" / "04_audits.ipynb", as_version=4)
+    [shown] = [source for source in code_of(audits) if "es.AuditInspector(" in source]
+    assert re.search(r"AuditInspector\(.*judge=es\.judge_by\(auditor", shown)
+
+
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     """The series at smoke scale, run by the command line in a project folder of its own."""

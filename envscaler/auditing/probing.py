@@ -10,13 +10,14 @@ counted. What becomes of the trials is the business of `audits`.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from jsonschema import Draft202012Validator
 
+from envscaler.auditing.starting import broken_rules
 from envscaler.error import EnvironmentLost, PartRefused, ReplyError
 from envscaler.model.ask import ask
 from envscaler.model.request import Model
@@ -145,6 +146,23 @@ class Bench:
                 self.skipped += 1
         return made
 
+    def verdict(self, probe: Probe, before: dict[str, Json], after: dict[str, Json]) -> tuple[Verdict, str]:
+        """Verdict and reason of a call that somebody else made: a rule it broke, else what the checker says.
+
+        Raises:
+            ReplyError: the checker said nothing usable.
+        """
+        call = {"tool": probe.tool, "arguments": probe.arguments, "reply": probe.reply}
+        broken = self._broken(before, after, call, probe.diff)
+        choice = Choice(thought="", tool=probe.tool, intent=probe.intent, arguments=probe.arguments)
+        judgement = self._judge(choice, before, after, probe.diff, probe.reply)
+        if judgement is None:
+            raise ReplyError(
+                f"Expected a verdict on {probe.tool} from {self.model.name}, got nothing usable."
+            )
+        made = _probe(choice, probe.reply, probe.diff, judgement, broken)
+        return made.verdict, made.reason
+
     def _sample(self) -> int:
         return self.seed * 10_000 + self.asked
 
@@ -224,6 +242,29 @@ class Bench:
             return ask(self.model, "audits/judge", variables, Judgement, sample=self._sample(), tries=2)
         except ReplyError:
             return None
+
+
+def judge_by(
+    model: Model, *, seed: int = 0
+) -> Callable[[Skeleton, Probe, dict[str, Json], dict[str, Json]], tuple[Verdict, str]]:
+    """Who judges probes that are made again, as the inspector takes one: the rules, then a model as checker.
+
+    Args:
+        model: the checker.
+        seed: of the samples.
+
+    Returns:
+        Verdict and reason of a probe, given the skeleton it ran in and the states before and after it.
+    """
+
+    def judge(
+        skeleton: Skeleton, probe: Probe, before: dict[str, Json], after: dict[str, Json]
+    ) -> tuple[Verdict, str]:
+        # A rule that was broken before the call is not the call's fault.
+        loose = frozenset(rule.text for rule in skeleton.rules if broken_rules([rule], before))
+        return Bench(skeleton, before, model, seed, loose=loose).verdict(probe, before, after)
+
+    return judge
 
 
 class _Place:

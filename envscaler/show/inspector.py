@@ -6,15 +6,16 @@ A `VBox` over the pure functions of `view`, to be used with the mouse, with keys
 judges is handed in, and what people and judge agree on is worked out elsewhere.
 """
 
+import os
 from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, get_args
 
 import pandas as pd
 from ipywidgets import HTML, HBox, Label, Layout, Text, Textarea, VBox
 
 from envscaler.error import EnvscalerError, ParameterError
+from envscaler.given import a_path, many, told
 from envscaler.schema import Audit, Intent, Probe, Skeleton, Verdict
 from envscaler.show import labels as kept
 from envscaler.show.markup import Html, chip, escape, folded, page, soft, titled
@@ -36,23 +37,30 @@ class AuditInspector(Pager):
         audits: their audits.
         labels: a JSON Lines file that keeps what `mark` says; what it holds already is read first.
         rerun: makes the probes of a tool again on an edited method; default by execution, as `rerun_probes` does.
-        judge: says what to make of each probe made again; without one, old and new are shown and nobody judges.
+        judge: says what to make of each probe made again, e.g. `judge_by(model)`; without one, old and new are shown
+            and nobody judges.
     """
 
     def __init__(
         self,
         skeletons: Iterable[Skeleton],
         audits: Iterable[Audit],
-        labels: str | Path | None = None,
+        labels: str | os.PathLike[str] | None = None,
         *,
         rerun: Rerunner | None = None,
         judge: Judge | None = None,
     ) -> None:
-        self._audits = list(audits)
+        for who, what in (
+            (judge, "a judge as `judge_by(model)` makes one"),
+            (rerun, "a function that reruns"),
+        ):
+            if not (who is None or callable(who)):
+                raise ParameterError(f"Expected {what}, got {told(who)}.")
+        self._audits = many(audits, Audit)
         self._skeletons = _audited(skeletons, self._audits)
         self._ids: dict[int, str] = {}
-        self._file = kept.LabelFile(Path(labels) if labels else None)
-        self._rerun = rerun or partial(rerun_probes, judge=judge)
+        self._file = kept.LabelFile(None if isinstance(labels, str | None) and not labels else a_path(labels))
+        self._rerun = partial(rerun_probes, judge=judge) if rerun is None else rerun
         self._drafts: dict[tuple[int, str], str] = {}
         for place, audit in enumerate(self._audits):
             # Now rather than at the first choice by what was said, which is to be quick.
@@ -117,8 +125,10 @@ class AuditInspector(Pager):
             ParameterError: the verdict is none of the three, or no probe is shown.
             StoreError: the label file cannot be written; then the verdict is not taken.
         """
-        if verdict not in VERDICTS:
-            raise ParameterError(f"Expected a verdict out of {', '.join(VERDICTS)}, got {verdict!r}.")
+        if not isinstance(verdict, str) or verdict not in VERDICTS:
+            raise ParameterError(f"Expected a verdict out of {', '.join(VERDICTS)}, got {told(verdict)}.")
+        if not isinstance(note, str | None):
+            raise ParameterError(f"Expected a text as note, got {told(note)}.")
         if self.current is None:
             raise ParameterError("Expected a probe to mark, but these choices leave none. Choose others.")
         audit, place = self.current
@@ -146,6 +156,8 @@ class AuditInspector(Pager):
         """
         if self.current is None or self.probe is None or self.skeleton is None:
             raise ParameterError("Expected a probe whose skeleton was given, but none is shown.")
+        if not isinstance(method, str | None):
+            raise ParameterError(f"Expected the text of a method, got {told(method)}.")
         if method is not None:
             self.draft.value = method
         made = self._rerun(self.skeleton, self._audits[self.current[0]], self.probe.tool, self.draft.value)
@@ -281,6 +293,6 @@ class AuditInspector(Pager):
 
 
 def _audited(skeletons: Iterable[Skeleton], audits: Sequence[Audit]) -> dict[int, Skeleton]:
-    known = {skeleton.id: skeleton for skeleton in skeletons}
+    known = {skeleton.id: skeleton for skeleton in many(skeletons, Skeleton)}
     pairs = ((i, audit.repaired or known.get(audit.skeleton_id)) for i, audit in enumerate(audits))
     return {i: skeleton for i, skeleton in pairs if skeleton is not None}

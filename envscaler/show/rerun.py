@@ -8,8 +8,10 @@ version of the source, as after a repair, the states of then cannot all be had a
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
-from envscaler.error import EnvironmentLost, ParameterError
+from envscaler.error import EnvironmentLost, EnvscalerError, ParameterError
+from envscaler.given import told
 from envscaler.schema import Audit, Json, Probe, Skeleton, Verdict
 from envscaler.show.markup import INLINE, chip, escape, inline_json, shorten, soft, table
 from envscaler.world.change import Diff, State, same
@@ -36,9 +38,9 @@ class Rerun:
     reproduced: bool
     """Whether the source as it was still gives what was recorded."""
     verdict: Verdict | None = None
-    """What the judge says of the edited source; None without a judge."""
+    """What the judge says of the edited source, a fail where it breaks down; None where nobody says anything."""
     reason: str = ""
-    """Why."""
+    """Why, or why there is no verdict."""
 
     @property
     def changed(self) -> bool:
@@ -79,7 +81,7 @@ def rerun_probes(
 
     Raises:
         SourceError: the text does not parse, or the edited class does not load.
-        ParameterError: it holds another tool.
+        ParameterError: it holds another tool, or what the judge says is no verdict.
     """
     new = edited(skeleton, tool, method)
     undone = _undone(audit)
@@ -93,7 +95,12 @@ def rerun_probes(
                 other.environment.restore(moment)
                 before = other.environment.state
                 now = other.call(probe)
-                verdict, reason = _judged(judge, new, probe, now, before, other.environment.state)
+                seen = probe.model_copy(update={"reply": now[0], "diff": now[1]})
+                verdict, reason = (
+                    ("fail", other.fault)
+                    if other.fault
+                    else _judged(judge, new, seen, before, other.environment.state)
+                )
             was = old.call(probe)
             if probe.tool == tool:
                 known = same(was[0], probe.reply) and same(was[1], probe.diff)
@@ -104,11 +111,18 @@ def rerun_probes(
 
 
 def _judged(
-    judge: Judge | None, skeleton: Skeleton, probe: Probe, now: tuple[Json, Diff], before: State, after: State
+    judge: Judge | None, skeleton: Skeleton, probe: Probe, before: State, after: State
 ) -> tuple[Verdict | None, str]:
     if judge is None:
         return None, ""
-    return judge(skeleton, probe.model_copy(update={"reply": now[0], "diff": now[1]}), before, after)
+    try:
+        said = judge(skeleton, probe, before, after)
+    except EnvscalerError as error:
+        return None, str(error)  # the next probe may fare better
+    if not (isinstance(said, tuple) and len(said) == 2 and said[0] in get_args(Verdict)):
+        words = ", ".join(get_args(Verdict))
+        raise ParameterError(f"Expected the judge to say one of {words}, and why, got {told(said)}.")
+    return said[0], str(said[1])
 
 
 def _undone(audit: Audit) -> set[int]:
@@ -129,6 +143,8 @@ class _Roll:
         self._skeleton = skeleton
         self._seed = (audit.origin.seed if audit.origin else None) or 0
         self.environment = self._open(audit.initial_state)
+        self.fault = ""
+        """What the last call broke down with."""
 
     def _open(self, state: State) -> Environment:
         environment = Environment(self._skeleton, state, seed=self._seed)
@@ -139,11 +155,14 @@ class _Roll:
         """Reply and diff of a probe's call; a world that is lost begins again where it stood."""
         before = self.environment.state
         try:
-            return self.environment.call(probe.tool, probe.arguments), self.environment.diff
+            reply, diff = self.environment.call(probe.tool, probe.arguments), self.environment.diff
+            broke = [f"{fault['kind']}: {fault['error']}" for fault in self.environment.faults]
         except EnvironmentLost as error:
             self.environment.close()
             self.environment = self._open(before)
-            return {"success": False, "error": str(error)}, {}
+            reply, diff, broke = {"success": False, "error": str(error)}, {}, [str(error)]
+        self.fault = f"It broke down instead of replying ({broke[0]})." if broke else ""
+        return reply, diff
 
     def __enter__(self) -> "_Roll":
         return self
@@ -162,7 +181,7 @@ def reruns_html(reruns: Sequence[Rerun]) -> str:
     differ = sum(rerun.changed for rerun in reruns)
     lost = sum(not rerun.reproduced for rerun in reruns)
     what = "probe" if len(reruns) == 1 else "probes"
-    remark = f"{lost} no longer gave what was recorded before the edit: their state of then is not at hand."
+    remark = f"{lost} no longer gave what was recorded before the edit: the state of then is not at hand."
     counts = f"<b>{len(reruns)}</b> {what} made again, <b>{differ}</b> with another result."
     head = f"<p>{counts} {soft(remark) if lost else ''}</p>"
     rows = [
@@ -192,5 +211,6 @@ def _small_diff(diff: Diff) -> str:
 def _verdicts(rerun: Rerun) -> str:
     was = chip(rerun.probe.verdict, rerun.probe.verdict)
     if rerun.verdict is None:
-        return was
-    return f"{was} → {chip(rerun.verdict, rerun.verdict)} {escape(shorten(rerun.reason, INLINE))}"
+        return f"{was} {soft(shorten(rerun.reason, INLINE))}" if rerun.reason else was
+    both = f"<span class='es-name'>{was} → {chip(rerun.verdict, rerun.verdict)}</span>"
+    return f"{both} {escape(shorten(rerun.reason, INLINE))}"
