@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from envscaler import __version__
 from envscaler.commands import certify, replay, run
-from envscaler.error import EnvscalerError
+from envscaler.error import BudgetSpent, EnvscalerError
 
 _COMMANDS = (run, certify, replay)
 
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = _parser().parse_args(arguments)
     try:
         result, well = parsed.do(parsed)
-    except EnvscalerError as error:
+    except (EnvscalerError, BudgetSpent) as error:
         sys.stderr.write(f"envscaler: {error}\n")
         return 1
     except KeyboardInterrupt:

@@ -43,6 +43,13 @@ class PartRefused(ModelError):
     """A part that a model wrote stayed unusable, also when told what was wrong; the message locates it."""
 
 
+class BudgetSpent(Exception):
+    """The next call might cost more than is left of the budget; no `EnvscalerError`, for it is no record's fault.
+
+    No stage makes a failure of it: the run ends, what was answered is remembered, and a higher budget goes on.
+    """
+
+
 class CacheMiss(ModelError):
     """The cache is `replay_only` and holds no reply to this request."""
 

@@ -1,9 +1,10 @@
 """Run one function over many things: in order, in threads, with a progress bar, and nothing lost.
 
-A thing whose function raises an `EnvscalerError` becomes a `Failure` row and the others go on; any other exception is
-a bug of ours and flies. Ctrl-C and Jupyter's "interrupt kernel" stop at once; what is already done is returned,
-with a warning that says how much is missing. Threads, not an event loop, so that it can be called from a notebook
-cell; the work is done by models and by sandboxed processes, which do not hold the GIL.
+A thing whose function raises an `EnvscalerError` becomes a `Failure` row and the others go on; a spent budget ends the
+stage, once the answers that are paid for have come; any other exception is a bug of ours and flies. Ctrl-C and
+Jupyter's "interrupt kernel" stop at once; what is already done is returned, with a warning that says how much is
+missing. Threads, not an event loop, so that it can be called from a notebook cell; the work is done by models and by
+sandboxed processes, which do not hold the GIL.
 """
 
 import logging
@@ -14,7 +15,7 @@ from typing import TypeVar
 
 from tqdm.auto import tqdm
 
-from envscaler.error import EnvscalerError, ParameterError
+from envscaler.error import BudgetSpent, EnvscalerError, ParameterError
 from envscaler.schema import Failure, Record
 from envscaler.store import Records
 
@@ -41,6 +42,9 @@ def run_all(
         name: the id that a failure's `parent_id` gets.
         workers: threads at once.
         progress: whether to show the bar.
+
+    Raises:
+        BudgetSpent: a model's budget did not last for all of them.
     """
     todo = several(things)
     made: dict[int, R | list[R] | Failure] = {}
@@ -66,6 +70,10 @@ def run_all(
                     if (result := future.result()) is not None:
                         made[futures[future]] = result
                     bar.update()
+    except BudgetSpent:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
     except KeyboardInterrupt:
         log.warning("%s: interrupted with %d of %d done; run it again to go on.", stage, len(made), len(todo))
     finally:

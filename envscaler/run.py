@@ -5,6 +5,7 @@ about records and starts nothing (`series` runs the notebooks).
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ import pandas as pd
 
 from envscaler import project, schema
 from envscaler.error import ParameterError, StoreError
+from envscaler.model.budget import Ledger
 from envscaler.store import Records, read_records, write_records
 
 R = TypeVar("R", bound=Records[Any])
@@ -41,6 +43,13 @@ class Run:
     """Seed of every random choice."""
     name: str
     """The file name of its records, without the ending."""
+    budget_usd: float | None = None
+    """Dollars that all of its notebooks together may spend on models; None for no limit."""
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What the run has paid for, over all its notebooks; hand it to `connect` of each of its models."""
+        return Ledger(project.build_dir() / "accounts" / f"{self.name}.jsonl", budget_usd=self.budget_usd)
 
     @property
     def stamp(self) -> str:
@@ -93,8 +102,21 @@ class Run:
         )
 
 
-def open_run(model: str = "builtin", scale: str = "default", seed: int = 0, run: str = "") -> Run:
+def open_run(
+    model: str = "builtin",
+    scale: str = "default",
+    seed: int = 0,
+    run: str = "",
+    budget_usd: float | None = None,
+) -> Run:
     """Open a run; `run` is its name, by default model and scale, e.g. `builtin-default`.
+
+    Args:
+        model: who answers.
+        scale: smoke, default or paper.
+        seed: of every random choice.
+        run: its name.
+        budget_usd: dollars that its `ledger` lets all models spend together; None for no limit.
 
     Raises:
         ParameterError: no such model name, scale or name of a run, or the seed is not a whole number from 0 to 2³¹ - 1.
@@ -105,4 +127,4 @@ def open_run(model: str = "builtin", scale: str = "default", seed: int = 0, run:
     sized = project.get_scale(scale)
     name = run or project.run_name(model, scale)
     project.check_run_name(name)
-    return Run(model=model, scale=sized, seed=int(seed), name=name)
+    return Run(model=model, scale=sized, seed=int(seed), name=name, budget_usd=budget_usd)

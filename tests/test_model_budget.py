@@ -1,43 +1,201 @@
-"""The ledger counts everything once, from many threads."""
+"""The ledger counts everything once, from many threads, over restarts; a budget is never passed."""
 
+import json
 import threading
+from pathlib import Path
 
-from envscaler.model.budget import Ledger
-from envscaler.schema import Usage
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from envscaler.error import BudgetSpent, EnvscalerError, ParameterError, StoreError
+from envscaler.model import budget
+from envscaler.model.budget import Ledger, Price, read_prices, role_of
+from envscaler.model.cache import CachedModel
+from envscaler.model.connect import connect
+from envscaler.model.request import Reply, Request
+from envscaler.model.scripted import ScriptedModel
+from envscaler.parallel import run_all
+from envscaler.project import PACKAGE
+from envscaler.schema import Task, Usage
+
+DEAR = {"m": (1.0, 10.0)}
 
 
-def test_an_empty_ledger_has_its_columns():
+def counts(ledger: Ledger) -> list[tuple]:
+    frame = ledger.frame()[["step", "model", "calls", "cached", "input_tokens", "output_tokens"]]
+    return [tuple(row) for row in frame.itertuples(index=False)]
+
+
+def test_an_empty_ledger_has_its_columns() -> None:
     frame = Ledger().frame()
-    assert (
-        list(frame.columns) == ["step", "model", "calls", "cached", "input_tokens", "output_tokens"]
-        and frame.empty
-    )
-    assert Ledger().total == Usage()
+    assert {"stage", "role", "step", "model", "calls", "cached", "usd"} <= set(frame.columns) and frame.empty
+    assert Ledger().total == Usage() and Ledger().spent == 0
 
 
-def test_counts_are_kept_per_step_and_model():
+def test_counts_are_kept_per_step_and_model() -> None:
     ledger = Ledger()
     ledger.add("b", "m", Usage(calls=1, input_tokens=2, output_tokens=3))
     ledger.add("b", "n", Usage(calls=1))
     ledger.add_cached("a", "m")
-    rows = [tuple(row) for row in ledger.frame().itertuples(index=False)]
-    assert rows == [("a", "m", 0, 1, 0, 0), ("b", "m", 1, 0, 2, 3), ("b", "n", 1, 0, 0, 0)]
+    assert counts(ledger) == [("a", "m", 0, 1, 0, 0), ("b", "m", 1, 0, 2, 3), ("b", "n", 1, 0, 0, 0)]
     assert ledger.total == Usage(calls=2, input_tokens=2, output_tokens=3)
     assert "<table" in ledger._repr_html_()
 
 
-def test_no_count_is_lost_between_threads():
-    ledger = Ledger()
+def test_no_count_is_lost_between_threads(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "account.jsonl")
 
     def work() -> None:
         for _ in range(200):
             ledger.add("s", "m", Usage(calls=1, input_tokens=1))
             ledger.add_cached("s", "m")
-            ledger.frame()
+            ledger.spent  # noqa: B018 - it reads while others write
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert tuple(ledger.frame().iloc[0]) == ("s", "m", 800, 800, 800, 0)
+    assert counts(ledger) == [("s", "m", 800, 800, 800, 0)]
+    assert counts(Ledger(ledger.path)) == [("s", "m", 800, 0, 800, 0)]
+
+
+def test_every_prompt_has_a_role() -> None:
+    steps = {
+        str(path.relative_to(PACKAGE / "prompts").with_suffix("")) for path in PACKAGE.glob("prompts/*/*.md")
+    }
+    assert set(budget._ROLES) - {"embed", "check"} <= steps
+    assert {role_of(step) for step in steps} == {"author", "tester", "judge", "user simulator", "agent"}
+
+
+def test_tokens_that_no_server_told_are_reckoned_and_said_to_be() -> None:
+    ledger = Ledger(prices=DEAR)
+    ledger.add("s", "m", Usage(calls=1), (4001, 399))
+    ledger.add("s", "m", Usage(calls=1, input_tokens=10))
+    row = ledger.frame().iloc[0]
+    assert (row["input_tokens"], row["output_tokens"], row["untold"]) == (1001 + 10, 100, 1)
+    assert row["usd"] == pytest.approx((1011 + 1000) / 1e6)
+
+
+def test_an_account_goes_on_after_a_kill_and_free_models_leave_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "accounts" / "run.jsonl"
+    first = Ledger(path, prices=DEAR)
+    first.add("s", "m", Usage(calls=1, input_tokens=1_000_000))
+    first.add("s", "builtin", Usage(calls=1))
+    with path.open("a") as file:
+        file.write('{"step": "s", "model": "m", "calls": 1, "inp')
+    again = Ledger(path, prices=DEAR, budget_usd=1.5)
+    assert again.spent == pytest.approx(1.0) and counts(again) == [("s", "m", 1, 0, 1_000_000, 0)]
+    again.add("s", "m", Usage(calls=1, input_tokens=5))
+    assert Ledger(path, prices=DEAR).total.calls in (1, 2), (
+        "the line after a torn one may be lost with it, no more"
+    )
+
+
+def test_a_dated_name_costs_what_the_plain_one_does() -> None:
+    ledger = Ledger(prices={"big": (1, 2), "big-mini": (3, 4)})
+    assert ledger.price("big-2026-01-31") == Price(1, 2) and ledger.price("big-mini-2026-01-31") == Price(
+        3, 4
+    )
+    assert ledger.price("bigger") is None and ledger.price("big-max") is None
+
+
+@pytest.mark.parametrize("price", [1, (1,), (1, -2), ("1", 2), (1, float("inf")), None, (True, 1)])
+def test_a_price_is_two_amounts(price: object) -> None:
+    with pytest.raises(ParameterError, match="price of 'm'"):
+        Ledger(prices={"m": price})
+
+
+@pytest.mark.parametrize("text", ["- 1", "m: 3", "m: [1, 2, 3]", "m: [a, b]", "m: [1, 2", "\x00"])
+def test_a_price_table_that_is_none_is_told(text: str, tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text(text)
+    with pytest.raises(StoreError, match=r"prices.yaml: expected lines"):
+        read_prices(tmp_path / "prices.yaml")
+
+
+def test_own_prices_go_over_those_of_the_library(tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text("gpt-4.1: [7, 8]\nmine: [0.5, 1]\n")
+    prices = read_prices(tmp_path / "prices.yaml")
+    assert (
+        prices["gpt-4.1"] == Price(7, 8)
+        and prices["mine"] == Price(0.5, 1)
+        and prices["builtin"] == Price(0, 0)
+    )
+
+
+# The budget
+
+
+def spender(usage: Usage, workers: int = 4) -> ScriptedModel:
+    return ScriptedModel(lambda request: Reply("yes", usage=usage), name="m", workers=workers)
+
+
+def asked(n: int) -> Request:
+    return Request("s", ({"role": "user", "content": f"question {n}"},), settings={"max_tokens": 100})
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    limit=st.floats(0, 0.02), tokens=st.integers(0, 100), threads=st.integers(1, 8), told=st.booleans(),
+)  # fmt: skip
+def test_a_budget_is_never_passed(limit: float, tokens: int, threads: int, told: bool) -> None:
+    usage = Usage(calls=1, input_tokens=2, output_tokens=tokens) if told else Usage(calls=1)
+    model = CachedModel(spender(usage), mode="off", ledger=Ledger(prices=DEAR, budget_usd=limit))
+
+    def work(n: int) -> Task:
+        model.answer(asked(n))
+        return Task(text=f"Task {n}", source="test")
+
+    try:
+        done = len(run_all(work, range(60), stage="test", workers=threads, progress=False))
+    except BudgetSpent as error:
+        done = -1
+        assert "budget" in str(error) and "budget_usd" in str(error)
+    assert model.ledger.spent <= limit
+    assert done == 60 or (done == -1 and limit - model.ledger.spent < 0.01 * threads)
+
+
+def test_a_spent_budget_is_no_failure_of_a_record_and_a_higher_one_goes_on(tmp_path: Path) -> None:
+    inner = spender(Usage(calls=1, input_tokens=2, output_tokens=100))
+
+    def run(limit: float) -> int:
+        ledger = Ledger(tmp_path / "account.jsonl", prices=DEAR, budget_usd=limit)
+        model = CachedModel(inner, path=tmp_path / "cache.sqlite", ledger=ledger)
+        return len(
+            run_all(
+                lambda n: Task(text=f"{model.answer(asked(n)).text} {n}", source="test"),
+                range(20), stage="test", workers=4, progress=False,
+            )
+        )  # fmt: skip
+
+    assert not issubclass(BudgetSpent, EnvscalerError)
+    with pytest.raises(BudgetSpent, match=r"of 0.005 USD"):
+        run(0.005)
+    made = len(inner.requests)
+    assert 0 < made < 20
+    assert run(1.0) == 20
+    assert len(inner.requests) == 20, "what was answered before is not asked again"
+
+
+def test_a_budget_needs_a_price() -> None:
+    model = CachedModel(spender(Usage(calls=1)), mode="off", ledger=Ledger(budget_usd=1.0))
+    with pytest.raises(ParameterError, match=r"price of 'm'.*prices="):
+        model.answer(asked(0))
+    with pytest.raises(ParameterError, match="budget_usd"):
+        connect("builtin", budget_usd=-1)
+    with pytest.raises(ParameterError, match="got both"):
+        connect("builtin", budget_usd=1, ledger=Ledger())
+
+
+def test_models_that_share_a_ledger_share_the_budget(tmp_path: Path) -> None:
+    ledger = Ledger(prices=DEAR, budget_usd=0.0035)
+    one, other = (
+        CachedModel(spender(Usage(calls=1, input_tokens=2, output_tokens=100)), mode="off", ledger=ledger)
+        for _ in "ab"
+    )
+    for n in range(3):
+        (one, other)[n % 2].answer(asked(n))
+    with pytest.raises(BudgetSpent):
+        other.answer(asked(9))
+    assert json.loads(ledger.frame().to_json(orient="records"))[0]["calls"] == 3

@@ -1,54 +1,298 @@
-"""What answering costs: calls and tokens, counted per step and model.
+"""What answering costs: calls, tokens and money, counted per step and model, and held to a budget.
 
-Every model that `connect` makes has a `ledger`; `model.ledger.frame()` shows it. It counts what reached the
-model apart from what the cache answered, and the user simulator and the judges like everybody else. It does
-not know prices and stops nobody.
+    reply → Ledger.add → frame, a line in the account's file → spent → Ledger.admit → the next call, or BudgetSpent
+
+Every model that `connect` makes has a `ledger`; several models, and several notebooks one after the other, may share
+one. It counts what reached a model apart from what the cache answered, and the user simulator and the judges like
+everybody else. Prices are the user's to set (`prices.yaml`): the library asks nobody for them. What tables and figures
+are made of it is `show.accounts`'s.
 """
 
+import json
 import threading
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import yaml
 
+from envscaler.error import BudgetSpent, ParameterError, StoreError
+from envscaler.project import PACKAGE, root
 from envscaler.schema import Usage
 
-_COLUMNS = ["step", "model", "calls", "cached", "input_tokens", "output_tokens"]
+_COLUMNS = [
+    "stage",
+    "role",
+    "step",
+    "model",
+    "calls",
+    "cached",
+    "input_tokens",
+    "output_tokens",
+    "untold",
+    "usd",
+]
+_ROLES = {
+    "tasks/judge": "judge", "audits/judge": "judge", "audits/probe": "tester", "audits/initial_state": "tester",
+    "rollouts/user": "user simulator", "embed": "encoder", "check": "author",
+}  # fmt: skip
+"""Who asks in a step; whoever asks in another one is an author, in `rollouts/` an agent."""
+CHARACTERS = 4
+"""Characters taken for a token where a server tells no usage."""
+_UNSEEN = 4000
+"""Output tokens that a call is taken to cost before a step has been seen to cost less."""
+
+
+def role_of(step: str) -> str:
+    """Who asks in a step: author, tester, judge, user simulator, agent or encoder."""
+    return _ROLES.get(step, "agent" if step.startswith("rollouts/") else "author")
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a model costs, in US dollars a million tokens."""
+
+    input: float
+    """Of what it reads."""
+    output: float
+    """Of what it writes, thinking included."""
+
+    def of(self, usage: Usage) -> float:
+        """Dollars of so many tokens."""
+        return (usage.input_tokens * self.input + usage.output_tokens * self.output) / 1e6
+
+
+def read_prices(path: Path | None = None) -> dict[str, Price]:
+    """The price table: the one that comes with the library, with the lines of a file of one's own over it.
+
+    Args:
+        path: the file; default `data/prices.yaml` in the project folder, where there is one.
+
+    Raises:
+        StoreError: a file is no price table; the message has the model.
+    """
+    own = path or root() / "data" / "prices.yaml"
+    prices = _prices_in(PACKAGE / "model" / "prices.yaml")
+    return {**prices, **_prices_in(own)} if path or own.exists() else prices
+
+
+def _prices_in(path: Path) -> dict[str, Price]:
+    try:
+        rows = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        return {str(name): as_price(str(name), price) for name, price in rows.items()}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, AttributeError, ParameterError) as error:
+        raise StoreError(f"{path}: expected lines like `name: [2.0, 8.0]`, got: {error}") from error
+
+
+def as_price(name: str, price: Any) -> Price:
+    """A price out of a `Price` or the two numbers of one.
+
+    Raises:
+        ParameterError: it is neither, or a number is negative.
+    """
+    numbers = (price.input, price.output) if isinstance(price, Price) else price
+    if not isinstance(numbers, list | tuple) or len(numbers) != 2 or not all(map(_is_amount, numbers)):
+        raise ParameterError(
+            f"Expected the price of {name!r} as dollars a million tokens (input, output), got {price!r:.80}."
+        )
+    return Price(float(numbers[0]), float(numbers[1]))
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
 
 
 @dataclass
+class _Entry:
+    usage: Usage = field(default_factory=Usage)
+    cached: int = 0
+    untold: int = 0
+    most: int = 0
+    """The most output tokens of one call."""
+
+    def add(self, usage: Usage, untold: bool) -> None:
+        self.usage += usage
+        self.untold += untold
+        self.most = max(self.most, usage.output_tokens)
+
+
 class Ledger:
-    """A count that many threads may add to."""
+    """A count that many threads may add to.
 
-    _entries: dict[tuple[str, str], Usage] = field(default_factory=lambda: defaultdict(Usage))
-    _cached: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    Args:
+        path: a JSON Lines file that keeps what was paid for, a line a call, so that a run which is killed and begun
+            again goes on counting; None keeps nothing. Free models leave no line.
+        prices: what models cost, over the table of `read_prices`.
+        budget_usd: dollars after which no call is made any more, what the file holds already included.
 
-    def add(self, step: str, model: str, usage: Usage) -> None:
-        """Count one reply of a model."""
+    Raises:
+        ParameterError: a price or the budget is no such number.
+        StoreError: the price table cannot be read.
+    """
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        *,
+        prices: Mapping[str, Any] | None = None,
+        budget_usd: float | None = None,
+    ) -> None:
+        if budget_usd is not None and not _is_amount(budget_usd):
+            raise ParameterError(f"Expected dollars ≥ 0 as budget_usd, or None, got {budget_usd!r:.60}.")
+        self.path, self.budget_usd = path, budget_usd
+        self.prices = read_prices() | {name: as_price(name, p) for name, p in (prices or {}).items()}
+        self._entries: dict[tuple[str, str], _Entry] = defaultdict(_Entry)
+        self._flying = 0.0
+        self._torn = ""
+        self._lock = threading.Lock()
+        self._read()
+
+    def __repr__(self) -> str:
+        budget = "" if self.budget_usd is None else f" of {self.budget_usd:g}"
+        return f"Ledger({self.total.calls} calls, {self.spent:.4f}{budget} USD)"
+
+    # Counting
+
+    def add(self, step: str, model: str, usage: Usage, characters: tuple[int, int] = (0, 0)) -> None:
+        """Count one reply of a model.
+
+        Args:
+            step: the prompt file it answered.
+            model: its name.
+            usage: what the server told; where it tells no tokens, they are reckoned from the characters.
+            characters: of what was asked and answered.
+        """
+        untold = not (usage.input_tokens or usage.output_tokens)
+        if untold:
+            tokens = [-(-n // CHARACTERS) for n in characters]
+            usage = Usage(calls=usage.calls, input_tokens=tokens[0], output_tokens=tokens[1])
         with self._lock:
-            self._entries[step, model] += usage
+            self._entries[step, model].add(usage, untold)
+            if self.path and self.price(model) != Price(0, 0):
+                self._write(step, model, usage, untold)
 
     def add_cached(self, step: str, model: str) -> None:
         """Count one reply that the cache gave."""
         with self._lock:
-            self._cached[step, model] += 1
+            self._entries[step, model].cached += 1
+
+    def _write(self, step: str, model: str, usage: Usage, untold: bool) -> None:
+        assert self.path is not None
+        row = {"step": step, "model": model, **usage.model_dump(), "untold": untold}
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(f"{self._torn}{json.dumps(row)}\n")
+            self._torn = ""
+        except OSError as error:
+            raise StoreError(f"{self.path}: expected to keep the account there, got: {error}.") from error
+
+    def _read(self) -> None:
+        """Count what the file holds; a line that a kill cut short was one call, and is passed over."""
+        try:
+            text = self.path.read_text(encoding="utf-8") if self.path and self.path.exists() else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise StoreError(f"{self.path}: expected an account, got: {error}.") from error
+        self._torn = "" if text.endswith("\n") or not text else "\n"
+        for line in text.splitlines():
+            try:
+                row = json.loads(line)
+                usage = Usage(**{name: row[name] for name in ("calls", "input_tokens", "output_tokens")})
+                self._entries[row["step"], row["model"]].add(usage, row["untold"])
+            except (ValueError, KeyError, TypeError):
+                continue
+
+    # Money
+
+    def price(self, model: str) -> Price | None:
+        """What a model costs; a dated name costs what the plain one does; None where the table has neither."""
+        plain = (
+            name for name in sorted(self.prices, key=len, reverse=True) if model.startswith(f"{name}-20")
+        )
+        return self.prices.get(model) or self.prices.get(next(plain, ""))
+
+    @property
+    def spent(self) -> float:
+        """Dollars so far, of the models that have a price."""
+        with self._lock:
+            return self._spent()
+
+    def _spent(self) -> float:
+        return sum(
+            price.of(entry.usage)
+            for (_, model), entry in self._entries.items()
+            if (price := self.price(model))
+        )
+
+    @contextmanager
+    def admit(self, step: str, model: str, characters: int, most: int | None = None) -> Iterator[None]:
+        """Keep money back for one call while it is made.
+
+        Args:
+            step: the prompt file.
+            model: who is asked.
+            characters: of what is asked.
+            most: output tokens at most, where the request says so; else the most this step has cost.
+
+        Raises:
+            BudgetSpent: it might cost more than is left.
+            ParameterError: there is a budget, and the model has no price.
+        """
+        if self.budget_usd is None:
+            yield
+            return
+        with self._lock:
+            kept = self._cost(step, model, characters, most)
+            spent = self._spent()
+            if spent + self._flying + kept > self.budget_usd and kept:
+                raise BudgetSpent(
+                    f"Expected the next call ({step}, about {kept:.4f} USD) to fit the budget of {self.budget_usd:g} "
+                    f"USD, of which {spent:.4f} are spent. What was answered is remembered: pass a higher budget_usd "
+                    "to go on from here."
+                )
+            self._flying += kept
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._flying -= kept
+
+    def _cost(self, step: str, model: str, characters: int, most: int | None) -> float:
+        price = self.price(model)
+        if price is None:
+            raise ParameterError(
+                f"Expected a price of {model!r} to hold a budget, got none; pass prices={{{model!r}: (2.0, 8.0)}}, "
+                "dollars a million tokens of input and output, or add the line to data/prices.yaml."
+            )
+        written = most or max(
+            (e.most for (s, m), e in self._entries.items() if (s, m) == (step, model)), default=0
+        )
+        return price.of(Usage(input_tokens=characters // 3, output_tokens=written or _UNSEEN))
+
+    # What there is
 
     @property
     def total(self) -> Usage:
         """Everything that reached a model."""
         with self._lock:
-            return sum(self._entries.values(), Usage())
+            return sum((entry.usage for entry in self._entries.values()), Usage())
 
     def frame(self) -> pd.DataFrame:
-        """One row a step and model, sorted."""
+        """One row a step and model, sorted; `untold` calls had their tokens reckoned from characters."""
         with self._lock:
-            keys = sorted({*self._entries, *self._cached})
-            rows = [(*key, self._entries.get(key, Usage()), self._cached.get(key, 0)) for key in keys]
-        return pd.DataFrame(
-            [(s, m, u.calls, cached, u.input_tokens, u.output_tokens) for s, m, u, cached in rows],
-            columns=_COLUMNS,
-        )
+            entries = {key: replace(entry) for key, entry in sorted(self._entries.items())}
+        rows = []
+        for (step, model), entry in entries.items():
+            price, usage = self.price(model), entry.usage
+            rows.append(
+                (step.partition("/")[0], role_of(step), step, model, usage.calls, entry.cached, usage.input_tokens,
+                 usage.output_tokens, entry.untold, price.of(usage) if price else float("nan"))
+            )  # fmt: skip
+        return pd.DataFrame(rows, columns=_COLUMNS)
 
     def _repr_html_(self) -> str:
         return self.frame().to_html(index=False)

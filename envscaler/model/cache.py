@@ -206,6 +206,7 @@ class CachedModel:
         mode: see `connect`.
         path: the cache's file; by default the model's own under `build/cache`.
         settings: added to every request that does not set them itself.
+        ledger: who counts; default one of its own.
     """
 
     def __init__(
@@ -215,10 +216,11 @@ class CachedModel:
         mode: Mode = "read_write",
         path: Path | None = None,
         settings: Mapping[str, Any] | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         if mode not in get_args(Mode):
             raise ParameterError(f"Expected a cache mode out of {', '.join(get_args(Mode))}, got {mode!r}.")
-        self.inner, self.mode, self.ledger = inner, mode, Ledger()
+        self.inner, self.mode, self.ledger = inner, mode, ledger or Ledger()
         self.settings = dict(settings or {})
         self.cache = ReplyCache(path or cache_path(inner.name))
         self._flying: dict[str, Future[Reply]] = {}
@@ -253,11 +255,12 @@ class CachedModel:
         Raises:
             CacheMiss: the mode is `replay_only` and nothing is remembered.
             ModelError: the model behind could not be asked.
+            BudgetSpent: asking it might cost more than is left.
             StoreError: the cache's file cannot be used.
         """
         request = replace(request, settings={**self.settings, **request.settings})
         if self.mode == "off":
-            return self._count(request, self.inner.answer(request))
+            return self._ask(request)
         key = request.key(self.name)
         with self._lock:
             leader = key not in self._flying
@@ -291,13 +294,17 @@ class CachedModel:
                 f"The cache {self.cache.memory.path.name} holds no reply of {self.name} to this request of "
                 f"{request.step!r} (key {key[:12]}); run it once with cache='read_write' to record one."
             )
-        reply = self.inner.answer(request)
-        self.cache.put(key, request.step, reply)
-        return self._count(request, reply)
+        return self._ask(request, key)
 
-    def _count(self, request: Request, reply: Reply) -> Reply:
-        if not reply.usage.calls:
-            # It reached a model, even where that has nothing to say of tokens.
-            reply = replace(reply, usage=reply.usage + Usage(calls=1))
-        self.ledger.add(request.step, self.name, reply.usage)
+    def _ask(self, request: Request, key: str = "") -> Reply:
+        """Ask the model behind, within the budget; the reply is on disk before anybody counts it."""
+        asked, most = request.characters, request.settings.get("max_tokens")
+        with self.ledger.admit(request.step, self.name, asked, most if isinstance(most, int) else None):
+            reply = self.inner.answer(request)
+            if key:
+                self.cache.put(key, request.step, reply)
+            if not reply.usage.calls:
+                # It reached a model, even where that has nothing to say of tokens.
+                reply = replace(reply, usage=reply.usage + Usage(calls=1))
+            self.ledger.add(request.step, self.name, reply.usage, (asked, reply.characters))
         return reply

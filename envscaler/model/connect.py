@@ -4,9 +4,11 @@ A stage is handed what is made here and cannot tell the difference. How a server
 what is remembered `cache`'s, how texts become vectors `embedding`'s.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from envscaler.error import ParameterError
+from envscaler.model.budget import Ledger
 from envscaler.model.cache import CachedModel, Mode
 from envscaler.model.client import OpenAIModel
 from envscaler.model.embedding import connect_encoder
@@ -24,6 +26,9 @@ def connect(
     fault_rate: float = 0.15,
     workers: int = 8,
     timeout: float = 300.0,
+    budget_usd: float | None = None,
+    prices: Mapping[str, Any] | None = None,
+    ledger: Ledger | None = None,
 ) -> CachedModel:
     """A model by its name: `builtin`, one of OpenAI's, or one of any server that speaks OpenAI's chat form.
 
@@ -37,15 +42,22 @@ def connect(
         fault_rate: how often the built-in model errs on purpose; without meaning for others.
         workers: threads that may ask a server at once.
         timeout: seconds to wait for one answer.
+        budget_usd: dollars after which no call is made any more (`BudgetSpent`).
+        prices: what models cost, e.g. `{"my-model": (0.2, 0.6)}`, dollars a million tokens of input and output; default
+            `data/prices.yaml` over the table of the library.
+        ledger: one that other models share, e.g. that of a run, which has prices and a budget of its own.
 
     Raises:
-        ParameterError: a server for `builtin`, which needs none.
+        ParameterError: a server for `builtin`, which needs none; or both a ledger and what would make another one.
         ModelError: neither a key nor a server is given for a model that needs one.
     """
     if name == "builtin" and base_url:
         raise ParameterError(
             f"Expected the name of a model at {base_url}, got 'builtin', which needs no server."
         )
+    if ledger is not None and (budget_usd is not None or prices is not None):
+        raise ParameterError("Expected budget_usd and prices, or a ledger that has them, got both.")
+    ledger = ledger or Ledger(prices=prices, budget_usd=budget_usd)
     if name == "builtin":
         # Imported here because it is large and often not wanted.
         from envscaler.model.builtin import BuiltinModel
@@ -53,12 +65,16 @@ def connect(
         mode: Mode = cache or "off"
         # What it answers hangs on both, so where it is remembered, both belong to what was asked.
         choices = {"seed": seed, "fault_rate": fault_rate} if mode != "off" else None
-        return CachedModel(BuiltinModel(seed=seed, fault_rate=fault_rate), mode=mode, settings=choices)
+        return CachedModel(
+            BuiltinModel(seed=seed, fault_rate=fault_rate), mode=mode, settings=choices, ledger=ledger
+        )
     offline = cache == "replay_only"
     model = OpenAIModel(
         name, base_url=base_url, api_key=api_key, workers=workers, timeout=timeout, offline=offline
     )
-    return CachedModel(model, mode=cache or "read_write", settings={"seed": seed} if seed else None)
+    return CachedModel(
+        model, mode=cache or "read_write", settings={"seed": seed} if seed else None, ledger=ledger
+    )
 
 
 def builtin_sources() -> Iterator[str]:

@@ -6,6 +6,7 @@ another machine. This module sends nothing and parses nothing.
 """
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self
@@ -48,6 +49,14 @@ class Request:
         }
         return _hash_of(content).hexdigest()
 
+    @property
+    def characters(self) -> int:
+        """How much is asked, tools and schema included."""
+        spoken = sum(len(m["content"]) for m in self.messages if isinstance(m.get("content"), str))
+        called = [m["tool_calls"] for m in self.messages if m.get("tool_calls")]
+        rest = [called, self.schema, self.tools]
+        return spoken + (len(json.dumps(rest, ensure_ascii=False, default=str)) if any(rest) else 0)
+
     def with_messages(self, *messages: Message) -> Self:
         """The same request with further messages at its end."""
         return replace(self, messages=(*self.messages, *messages))
@@ -77,6 +86,11 @@ class Reply:
     """What it cost; all zero when it came out of a cache."""
     finish: str = "stop"
     """Why the model ended: `stop`, `length`, `tool_calls`, …"""
+
+    @property
+    def characters(self) -> int:
+        """How much the model wrote, thinking and calls included."""
+        return len(self.text) + len(self.reasoning) + sum(len(json.dumps(call)) for call in self.tool_calls)
 
 
 class Model(Protocol):

@@ -236,14 +236,17 @@ class Inputs:
 
 
 def _displaces(arguments: dict[str, Json], key: str, old: Json, row: dict[str, Any]) -> bool:
-    """Whether a record took the place of another: most of it is new, and nothing that stayed was named by the call."""
+    """Whether a record took the place of another: what the call says of it was said otherwise before, in two fields or
+    more, and nothing that stayed was named by the call. A free place that is filled in was empty before.
+    """
     given = {name: value for name, value in arguments.items() if value not in (None, "", [], {})}
     if not isinstance(old, dict) or key in map(str, given.values()):
         return False
     told = [name for name, value in given.items() if name in row and same(row[name], value)]
     stayed = {name for name in row if name in old and same(row[name], old[name])}
     named = any(value == row[name] for name in stayed for value in given.values() if isinstance(value, str))
-    return len(told) >= 2 and not named and not stayed & set(told) and 2 * len(stayed) <= len(row) + 1
+    filled = any(old.get(name) in (None, "", [], {}) for name in told)
+    return len(told) >= 2 and not named and not filled and not stayed & set(told)
 
 
 def _asks(seen: Seen, doc: str) -> bool:
