@@ -444,6 +444,19 @@ def test_how_an_episode_ended(tmp_path):
     assert back_and_forth(tmp_path, "trajectories", table) == table
 
 
+@pytest.mark.parametrize("said", [[], [1], 0, 5, "", "x", False, True])
+def test_parameters_that_are_no_object_cost_the_tool_and_not_the_environment(tmp_path, said):
+    tools = [tool_schema("get_seat", "seat_id"), tool_schema("take_seat")]
+    tools[1]["function"]["parameters"] = said
+    row = environment(tools=tools)
+    (read,) = release.read_environments(put(tmp_path / "e.json", [row]))
+    assert [bool(tool.properties) for tool in read.tools] == [True, False]
+    assert shapes.odd_parameters(read) == {"take_seat": said}
+    assert same(back_and_forth(tmp_path, "environments", [row]), [row])
+    (read,) = release.read_environments(put(tmp_path / "e.json", [environment()]))
+    assert shapes.odd_parameters(read) == {}
+
+
 # What is wrong
 
 
@@ -458,7 +471,6 @@ def test_how_an_episode_ended(tmp_path):
         (environment(tools="not JSON"), "tools: expected a list"),
         (environment(tools=[5]), "tools: expected a list of objects"),
         (environment(tools=[{"function": {"name": 5}}]), "function schemas with names"),
-        (environment(tools=[{"function": {"name": "x", "parameters": [1]}}]), "parameters of x"),
         (environment(state_space_definition=[{"attributes": 5}]), "attributes"),
         (environment(environment_summary=["x"]), "environment_summary: expected a text"),
         (environment(environment_introduction="\ud800"), "written again"),

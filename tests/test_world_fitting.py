@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from worlds import LOANS, STATE, skeleton
 
 from envscaler import release as published_data
-from envscaler.certifying.fitting import expected, misfits
+from envscaler.certifying.fitting import clipped, expected, misfits
+from envscaler.schema import Attribute, Entity
 
 
 def kinds(**changes: object) -> dict[str, str]:
@@ -70,6 +71,35 @@ def test_any_state_is_judged(state: dict) -> None:
     assert all(f.message and f.kind.startswith("state-") for f in misfits(skeleton(), state))
 
 
+def described(*names: str) -> dict[str, str]:
+    """What is said of the names of a book's attributes."""
+    attributes = [Attribute(name=name) for name in names]
+    entities = [Entity(name="Book", attributes=attributes), Entity(name="Shelf", attributes=attributes[:1])]
+    found = clipped(skeleton(state=entities))
+    assert all(f.severity == "note" for f in found) and len(found) < 2
+    return found[0].evidence["names"] if found else {}
+
+
+def test_names_that_lost_letters_are_told_with_what_they_are_called() -> None:
+    whole = ("book_id", "title", "copies")
+    assert described(*whole) == {} and clipped(skeleton()) == []
+    stripped = [", ".join(whole).strip("- Attributes: ") for whole in (whole, whole[::-1], whole[1:])]  # noqa: B005
+    assert stripped == ["ook_id, title, cop", "copies, title, book_id", "le, cop"]
+    assert described("ook_id", "title", "cop") == {"Book.ook_id": "book_id", "Book.cop": "copies"}
+    assert described("le", "copies") == {"Book.le": "title"}
+    assert described("pies", "title") == {}, "nothing but the letters that were stripped is taken for lost"
+    assert described("id", "title", "copies") == {}, "a name of its own is none that lost letters"
+    assert described() == {} and described("x", "y") == {}
+    assert clipped(skeleton().replace(source="class (")) == []
+
+
+@pytest.mark.release
+def test_the_published_names_that_lost_letters(release) -> None:
+    found = [f for made in published_data.read_environments(release) for f in clipped(made)]
+    names = {name: field for f in found for name, field in f.evidence["names"].items()}
+    assert len(found) == 29 and names["Room.oom_id"] == "room_id" and names["Room.amen"] == "amenities"
+
+
 @pytest.mark.release
 def test_the_published_states_fit_but_for_a_few(release) -> None:
     skeletons = published_data.read_environments(release)
@@ -79,4 +109,6 @@ def test_the_published_states_fit_but_for_a_few(release) -> None:
         for made in published_data.read_scenarios(release / "rl_scenarios.json", skeletons)
         for f in misfits(worlds[made.skeleton_id], made.initial_state)
     ]
-    assert found == ["state-unknown-field"] * 6, "a table that a tool sets up when it is first needed is known"
+    assert found == ["state-unknown-field"] * 6, (
+        "a table that a tool sets up when it is first needed is known"
+    )

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from worlds import scenario, skeleton
 
-from envscaler.certifying.examine import Options
+from envscaler.certifying.examine import Options, examine_environment
 from envscaler.certifying.many import certify_all
 from envscaler.certifying.providers import described, lint_schemas
 from envscaler.schema import Check, Skeleton, Tool
@@ -124,6 +124,18 @@ def test_whatever_a_schema_says_can_be_read(parameters: dict[str, Any], seed: in
         sound(world), [Check(item="x", source=scenario().checks[0].source)], "Lend it.", state
     )
     assert all(call.tool == "lend" for call in proposer.calls(tool, state, 0, 20))
+
+
+def test_what_was_published_as_no_object_is_a_finding_too() -> None:
+    world = skeleton()
+    tools = [
+        {**tool.function, "function": {**tool.function["function"], "parameters": [1]}}
+        for tool in world.tools
+    ]
+    told = examine_environment(world_with({}).model_copy(update={"extra": {"tools": tools[:1]}})).findings
+    assert [(f.where, "[1]" in f.message) for f in told if f.kind == "schema-malformed"] == [
+        (world.tools[0].name, True)
+    ]
 
 
 @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))

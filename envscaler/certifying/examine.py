@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from envscaler.certifying.checklist import find_faults
-from envscaler.certifying.fitting import misfits
+from envscaler.certifying.fitting import clipped, misfits
 from envscaler.certifying.providers import MOST_DESCRIPTION, PROVIDERS, described, lint_schemas, refusals
 from envscaler.certifying.rows import EnvironmentReport, Paid, ScenarioReport, Searched
 from envscaler.certifying.surveying import Survey, survey
 from envscaler.error import EnvironmentLost, SourceError
-from envscaler.schema import Call, Json, Outcome, Scenario, Skeleton
+from envscaler.release.shapes import odd_parameters
+from envscaler.schema import Call, Finding, Json, Outcome, Scenario, Skeleton
 from envscaler.searching.search import Search, search_witness
 from envscaler.world.certificate import certify, garbage, wiped
 from envscaler.world.change import State
@@ -24,6 +25,7 @@ from envscaler.world.check import BYSTANDERS, grade_all, reward
 from envscaler.world.environment import Environment
 from envscaler.world.referee import check_environment
 from envscaler.world.replay import replay
+from envscaler.world.schemas import sound
 from envscaler.world.tree import parse_tree
 
 Recorded = Sequence[tuple[Call, Json]]
@@ -78,7 +80,7 @@ def examine_environment(
     told = [described(tool) for tool in skeleton.tools]
     by: dict[str, int] = {p: len({r.tool for r in refused if p in r.by}) for p in PROVIDERS}
     # In the empty state of a class most calls are refused, and that says nothing of its tools.
-    seen = survey(skeleton, state, seed=chosen.seed) if state else Survey()
+    seen = survey(sound(skeleton), state, seed=chosen.seed) if state else Survey()
     return EnvironmentReport(
         skeleton_id=skeleton.id,
         name=name or skeleton.id,
@@ -90,11 +92,31 @@ def examine_environment(
         refused={**by, "any": len({r.tool for r in refused})},
         long_descriptions=sum(len(tool.description) > MOST_DESCRIPTION for tool in skeleton.tools),
         chances=chances(skeleton.source),
-        findings=[*found, *lint_schemas(skeleton.tools), *seen.findings()],
+        findings=[
+            *found,
+            *lint_schemas(skeleton.tools),
+            *_not_schemas(skeleton),
+            *clipped(skeleton),
+            *seen.findings(),
+        ],
         replies=seen.replies,
         aliased=seen.aliased,
         never_succeeded=dict(seen.never),
     )
+
+
+def _not_schemas(skeleton: Skeleton) -> list[Finding]:
+    """Tools that were published with parameters that are no object, of which `release` reads none."""
+    return [
+        Finding(
+            kind="schema-malformed",
+            severity="error",
+            where=name,
+            message=f"{name} declares what is no schema: expected an object for its parameters, got {said!r:.60}.",
+            evidence={"parameters": said},
+        )
+        for name, said in odd_parameters(skeleton).items()
+    ]
 
 
 def chances(source: str) -> list[str]:

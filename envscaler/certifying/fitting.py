@@ -1,4 +1,4 @@
-"""Whether an initial state fits the class it is for: its tables, their records' fields, and the fields' types.
+"""Whether an initial state, and what is said of states, fits the class: tables, their records' fields, their types.
 
 What a class expects is read off its annotations (`self.rooms: Dict[str, RoomInfo]`); nothing is executed. A class
 without annotations expects nothing, and then nothing is found. A state that does not fit may still load, for
@@ -13,10 +13,12 @@ from envscaler.error import SourceError
 from envscaler.schema import Finding, Json, Severity, Skeleton
 from envscaler.world.annotations import Types
 from envscaler.world.change import State
-from envscaler.world.outline import attributes
+from envscaler.world.outline import attributes, read_entities
 from envscaler.world.tree import parse_tree
 
 _MOST_SHOWN = 5
+_STRIPPED = frozenset("- Attributes: ")
+"""What some published descriptions were stripped of at both ends, letter by letter."""
 _PYTHON: dict[str, Any] = {
     "string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "object": dict,
 }  # fmt: skip
@@ -48,6 +50,32 @@ def misfits(skeleton: Skeleton, state: State) -> list[Finding]:
         if schema := wanted.get(name):
             found += _of_table(name, schema, value)
     return found
+
+
+def clipped(skeleton: Skeleton) -> list[Finding]:
+    """Names that lost letters at an end where the state is described, as the class's record types show; one note."""
+    try:
+        entities = read_entities(skeleton.source, skeleton.class_name)
+    except SourceError:
+        return []
+    types = [{attribute.name for attribute in entity.attributes} for entity in entities]
+    lost: dict[str, Json] = {}
+    for entity in skeleton.state:
+        said = [attribute.name for attribute in entity.attributes]
+        fields = max(types, key=lambda fields: len(fields & set(said)), default=set())
+        left = sorted(fields - set(said)) if fields & set(said) else []
+        for name, whole in ((said[:1], str.endswith), (said[-1:], str.startswith)):
+            if not name or name[0] in fields:
+                continue
+            meant = [f for f in left if whole(f, name[0]) and set(f.replace(name[0], "", 1)) <= _STRIPPED]
+            if len(meant) == 1:
+                lost[f"{entity.name}.{name[0]}"] = meant[0]
+    if not lost:
+        return []
+    shown = ", ".join(f"{name} for {field}" for name, field in list(lost.items())[:_MOST_SHOWN])
+    number = f"{len(lost)} names have" if len(lost) > 1 else "a name has"
+    message = f"Where the state is described, {number} lost letters: {shown}."
+    return [_finding("clipped", "note", skeleton.class_name, message, names=lost)]
 
 
 def _finding(kind: str, severity: Severity, where: str, message: str, **evidence: Json) -> Finding:

@@ -11,9 +11,10 @@ from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from envscaler.error import ParameterError, SourceError
+from envscaler.record import as_dict
 from envscaler.release.exact import Row, RowError, Shape
 from envscaler.release.foreign import guarded
-from envscaler.schema import Entity, Scenario, Skeleton, Tool
+from envscaler.schema import Entity, Json, Scenario, Skeleton, Tool
 from envscaler.world.source import parse_class, read_tools
 
 Guards = Literal["apart", "added", "within"]
@@ -101,12 +102,24 @@ def _tool(schema: Row, ours: dict[str, Tool], mutates: dict[str, bool]) -> Row:
     function = schema.get("function", schema)
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         raise RowError(f"tools: expected function schemas with names, got {schema!r:.80}.")
-    name, parameters = function["name"], function.get("parameters") or {}
-    if not isinstance(parameters, dict):
-        raise RowError(f"tools: expected the parameters of {name} as an object, got {parameters!r:.60}.")
+    name, parameters = function["name"], as_dict(function.get("parameters"))
     known = mutates.get(name, ours[name].mutates if name in ours else True)
     about = str(function.get("description") or "")
     return {"name": name, "description": about, "parameters": parameters, "mutates": known}
+
+
+def odd_parameters(skeleton: Skeleton) -> dict[str, Json]:
+    """What tools were published to take where that is no object, by the tool's name; they are read as taking nothing.
+
+    What was read otherwise than it stands is kept in `extra`.
+    """
+    tools = skeleton.extra.get("tools")
+    functions = [as_dict(as_dict(t).get("function", t)) for t in (tools if isinstance(tools, list) else [])]
+    return {
+        str(function.get("name")): said
+        for function in functions
+        if (said := function.get("parameters")) is not None and not isinstance(said, dict)
+    }
 
 
 def _entity(row: Row) -> Row:

@@ -89,8 +89,18 @@ STATES: Mapping[str, Words] = {
     ),
     "state-wrong-type": ("Values of another type than declared", "Comparisons with them fail, or raise."),
     "state-no-record": ("Entries that are no records", "The class declares records there."),
+    "state-clipped": (
+        "Descriptions of states with names that lost letters",
+        "Letters were stripped off both ends of a list of names. Whoever writes states or checks after the description "
+        "names fields that no tool knows.",
+    ),
 }
 SCHEMAS: Mapping[str, Words] = {
+    "schema-malformed": (
+        "What is declared as a tool's parameters and is no schema",
+        "JSON Schema does not know what stands there, so every provider and every runtime makes something else of it. "
+        "Here it was left out, and the rest was taken as it is.",
+    ),
     "schema-type-list": (
         "A list of types in a tool's schema",
         "Gemini's function declarations know one type a value; the whole request is refused.",
