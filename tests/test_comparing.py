@@ -49,7 +49,7 @@ def test_every_episode_ends_under_one_heading_and_what_is_lost_is_told_apart():
     counted = {k: v for k, v in row.items() if k.startswith(("by", "lost"))}
     assert set(counted.values()) == {1} and len(counted) == len(ends)
     assert row["missing"] == sum(v for k, v in counted.items() if k.startswith("lost")) == 5
-    assert row["refused"] == 100 and row["faults"] == 0
+    assert row["refused"] == 1 and row["faults"] == 0
 
 
 def test_nothing_played_is_an_empty_table():
@@ -98,10 +98,38 @@ def test_pass_at_k_where_no_scenario_was_played_so_often_is_unknown():
     assert table["mean"].isna().all() and (table["scenarios"] == 0).all() and (table["short"] == 1).all()
 
 
-@pytest.mark.parametrize("ks", [(), (0,), (1, -2)])
+@pytest.mark.parametrize("ks", [(), (0,), (1, -2), (1.5,)])
 def test_numbers_to_draw_are_one_or_more(ks):
-    with pytest.raises(ParameterError, match="1 or more"):
+    with pytest.raises(ParameterError, match="rollouts to draw"):
         pass_table(frame(("a", "e0-0", 1.0)), ks)
+
+
+def test_no_more_rollouts_solve_it_than_were_played():
+    for estimate in (pass_at_k, pass_hat_k):
+        with pytest.raises(ParameterError, match="at most all 2"):
+            estimate(2, 3, 1)
+
+
+ODD = [None, 3, "frame", [], {"agent": ["a"]}, pd.DataFrame({"a": [1]})]
+
+
+@pytest.mark.parametrize("given", ODD, ids=str)
+@pytest.mark.parametrize(
+    "function",
+    [
+        ending_table, pass_table, permutation_table, hardness_table, environment_share, draw_hardness,
+        lambda frame: hardness_frame(frame, [], []),
+    ],
+)  # fmt: skip
+def test_what_is_no_frame_of_rollouts_is_refused_in_a_sentence(function, given):
+    with pytest.raises(ParameterError, match="Expected a data frame as"):
+        function(given)
+
+
+@pytest.mark.parametrize("settings", [{"unit": "agent"}, {"resamples": 0}, {"level": 1.0}, {"seed": -1}])
+def test_settings_that_will_not_do_are_refused(settings):
+    with pytest.raises(ParameterError):
+        permutation_table(frame(("a", "e0-0", 1.0), ("b", "e0-0", 0.0)), **settings)
 
 
 # Two agents
@@ -233,6 +261,15 @@ def test_longer_tasks_are_found_to_be_harder_and_others_are_not():
     assert figure.get_suptitle().startswith("Rewards fall most with more calls of")
 
 
+def test_bins_stand_in_their_order_also_where_an_agent_lacks_one():
+    worlds = [world("w", 2)]
+    scenarios = [posed(worlds[0], calls) for calls in (2, 9, 20)]
+    rows = [("a", scenarios[0].id, 1.0), ("a", scenarios[2].id, 0.0), ("b", scenarios[1].id, 0.5)]
+    table = hardness_table(hardness_frame(frame(*rows), scenarios, worlds))
+    ticks = [label.get_text() for label in draw_hardness(table).axes[0].get_xticklabels()]
+    assert ticks == ["2", "9", "20"]
+
+
 def test_hardness_of_nothing_is_an_empty_picture():
     table = hardness_table(hardness_frame(frame(), [], []))
     assert table.empty and draw_hardness(table).axes
@@ -245,9 +282,11 @@ def test_the_share_of_environments_is_what_was_put_in(spread, low, high):
     for e in range(60):
         level = rng.normal(0.5, spread)
         rows += [("a", f"e{e}-{s}", level + rng.normal(0, noise)) for s in range(10)]
-    assert low <= environment_share(frame(*rows)) <= high
+    share, least, most = environment_share(frame(*rows))
+    assert low <= share <= high and least <= share <= most
+    assert environment_share(frame(*rows)) == (share, least, most)
 
 
 @pytest.mark.parametrize("rows", [[], [("a", "e0-0", 1.0)], [("a", f"e{i % 2}-{i}", 1.0) for i in range(6)]])
 def test_the_share_is_unknown_where_nothing_varies_or_is_repeated(rows):
-    assert np.isnan(environment_share(frame(*rows)))
+    assert np.isnan(environment_share(frame(*rows))).all()

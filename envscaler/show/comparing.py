@@ -16,6 +16,7 @@ import pandas as pd
 from scipy.stats import permutation_test
 
 from envscaler.error import ParameterError
+from envscaler.given import a_frame, at_least, many
 from envscaler.schema import Scenario, Skeleton
 from envscaler.show.canvas import (
     INK,
@@ -28,7 +29,7 @@ from envscaler.show.canvas import (
     in_house_style,
     says_nothing,
 )
-from envscaler.show.stats import intervals
+from envscaler.show.stats import check_settings, intervals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,6 +51,7 @@ FACTORS = {
     "tools": "tools to choose from",
 }
 """Columns of `hardness_frame` that may make a scenario hard, in words."""
+_MADE_BY = "`rollout_frame`"
 
 
 # Endings
@@ -60,9 +62,10 @@ def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
 
     Every episode is counted once: with a reward under who ended it (the agent, the user, the limit of steps), without
     one under what was lost (`environment`, `model`, `check`, or another cause that was written down; `nothing to
-    grade` where none was). `missing` sums the latter up; `refused` and `faults` are calls a hundred episodes that were
+    grade` where none was). `missing` sums the latter up. `refused` and `faults` are means an episode: calls that were
     the agent's slips, and the environment's own faults.
     """
+    a_frame(frame, ["agent", "mode", "reward", "ending", "cause", "refused", "faults"], _MADE_BY)
     lost = frame["reward"].isna()
     causes = frame["cause"].where(frame["cause"] != "", "nothing to grade")
     how = frame["ending"].where(~lost, causes).map(lambda name: ENDS.get(name, f"lost: {name}"))
@@ -71,7 +74,7 @@ def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
     known = [name for name in ENDS.values() if name in table]
     table = table[[*known, *(name for name in table if name not in known)]]
     table.columns.name = None
-    slips = (frame[["refused", "faults"]].groupby(groups).mean() * 100).round(1)
+    slips = frame[["refused", "faults"]].groupby(groups).mean()
     return table.assign(missing=lost.groupby(groups).sum(), **slips).reset_index()
 
 
@@ -86,12 +89,20 @@ def pass_at_k(n: int, solved: int, k: int) -> float:
         solved: how many of them solved it.
         k: rollouts to draw; NaN where fewer were played.
     """
+    _check_counts(n, solved, k)
     return 1 - comb(n - solved, k) / comb(n, k) if n >= k else np.nan
 
 
 def pass_hat_k(n: int, solved: int, k: int) -> float:
     """The chance that all of k rollouts solve it, pass^k, estimated without bias: C(c, k) / C(n, k)."""
+    _check_counts(n, solved, k)
     return comb(solved, k) / comb(n, k) if n >= k else np.nan
+
+
+def _check_counts(n: int, solved: int, k: int) -> None:
+    at_least(k, 1, "the number of rollouts to draw")
+    if at_least(solved, 0, "how many solved it") > at_least(n, 0, "the number of rollouts"):
+        raise ParameterError(f"Expected at most all {n} rollouts to have solved it, got {solved}.")
 
 
 def pass_table(
@@ -114,8 +125,9 @@ def pass_table(
         by: columns that make a group.
         settings: of `stats.intervals`.
     """
-    if not ks or any(k < 1 for k in ks):
-        raise ParameterError(f"Expected numbers of rollouts to draw, 1 or more, got {list(ks)}.")
+    if not ks:
+        raise ParameterError("Expected numbers of rollouts to draw, got none.")
+    a_frame(frame, [*by, "skeleton_id", "scenario_id", "solved"], _MADE_BY)
     where = [*by, "skeleton_id", "scenario_id"]
     cells = frame.groupby(where)["solved"].agg(["count", "sum", "size"]).reset_index()
     cells = cells.assign(missing=cells["size"] - cells["count"], reward=0.0)
@@ -167,6 +179,10 @@ def permutation_table(
         seed: of both.
         level: coverage of the intervals.
     """
+    check_settings(resamples, level, seed)
+    a_frame(frame, ["mode", "skeleton_id", "scenario_id", "agent", measure], _MADE_BY)
+    if unit not in ("scenario_id", "skeleton_id"):
+        raise ParameterError(f"Expected the unit scenario_id or skeleton_id, got {unit!r}.")
     pairs = _differences(frame, measure)
     by = ("mode", "agent", "other")
     table = intervals(
@@ -230,8 +246,9 @@ def hardness_frame(
     frame: pd.DataFrame, scenarios: Iterable[Scenario], skeletons: Iterable[Skeleton]
 ) -> pd.DataFrame:
     """The frame of rollouts with what may make each scenario hard (`FACTORS`) and its environment's title."""
-    worlds = {skeleton.id: skeleton for skeleton in skeletons}
-    known = [(s, worlds[s.skeleton_id]) for s in scenarios if s.skeleton_id in worlds]
+    a_frame(frame, ["scenario_id"], _MADE_BY)
+    worlds = {skeleton.id: skeleton for skeleton in many(skeletons, Skeleton)}
+    known = [(s, worlds[s.skeleton_id]) for s in many(scenarios, Scenario) if s.skeleton_id in worlds]
     rows = [{"scenario_id": scenario.id, **_factors(scenario, world)} for scenario, world in known]
     return frame.merge(pd.DataFrame(rows, columns=["scenario_id", *FACTORS, "environment"]), on="scenario_id")
 
@@ -258,6 +275,8 @@ def hardness_table(
         bins: at most so many a factor; fewer where the values do not differ enough.
         settings: of `stats.intervals`.
     """
+    a_frame(frame, ["agent", "scenario_id", *factors], "`hardness_frame`")
+    at_least(bins, 1, "the number of bins")
     parts = []
     for factor, words in factors.items():
         values = frame.groupby("scenario_id")[factor].first()
@@ -271,6 +290,7 @@ def hardness_table(
     columns = [
         "agent",
         "factor",
+        "bin",
         "range",
         "mean",
         "low",
@@ -283,20 +303,35 @@ def hardness_table(
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
-def environment_share(frame: pd.DataFrame) -> float:
-    """How much of the variance between scenarios lies between environments: 0 none of it, 1 all of it.
+def environment_share(
+    frame: pd.DataFrame, *, resamples: int = 500, level: float = 0.95, seed: int = 0
+) -> tuple[float, float, float]:
+    """How much of the variance between scenarios lies between environments (0 none, 1 all of it), with an interval.
 
-    The intraclass correlation of scenarios' mean rewards (one-way analysis of variance, negative estimates set to 0);
-    NaN where no two environments have two scenarios, or all rewards are equal.
+    The intraclass correlation of scenarios' mean rewards (one-way analysis of variance, negative estimates set to 0),
+    and a bootstrap over environments. NaN where no two environments have two scenarios, or all rewards are equal.
     """
+    check_settings(resamples, level, seed)
+    a_frame(frame, ["skeleton_id", "scenario_id", "reward"], _MADE_BY)
     cells = frame.groupby(["skeleton_id", "scenario_id"])["reward"].mean().dropna()
     groups = [group.to_numpy() for _, group in cells.groupby(level=0) if len(group) > 1]
-    sizes = np.array([len(group) for group in groups])
     if len(groups) < 2:
-        return np.nan
-    total, values = sizes.sum(), np.concatenate(groups)
-    within = sum(((group - group.mean()) ** 2).sum() for group in groups) / (total - len(groups))
+        return np.nan, np.nan, np.nan
+    rng = np.random.default_rng(seed)
+    drawn = [
+        _correlation([groups[i] for i in rng.integers(len(groups), size=len(groups))])
+        for _ in range(resamples)
+    ]
+    low, high = np.nanquantile([*drawn, 0.0], [(1 - level) / 2, (1 + level) / 2])
+    share = _correlation(groups)
+    return (share, float(low), float(high)) if not np.isnan(share) else (np.nan, np.nan, np.nan)
+
+
+def _correlation(groups: Sequence[np.ndarray]) -> float:
+    sizes, values = np.array([len(group) for group in groups]), np.concatenate(groups)
+    total = len(values)
     means = np.array([group.mean() for group in groups])
+    within = ((values - np.repeat(means, sizes)) ** 2).sum() / (total - len(groups))
     between = (sizes * (means - values.mean()) ** 2).sum() / (len(groups) - 1)
     size = (total - (sizes**2).sum() / total) / (len(groups) - 1)
     spread = between + (size - 1) * within
@@ -311,6 +346,7 @@ def draw_hardness(table: pd.DataFrame, ax: "Sequence[Axes] | None" = None) -> "F
         table: as `hardness_table` makes it.
         ax: as many axes as the table has factors, or one where it is empty.
     """
+    a_frame(table, ["agent", "factor", "bin", "range", "mean", "low", "high"], "`hardness_table`")
     factors = list(dict.fromkeys(table["factor"]))
     figure, panels = axes_for(ax, (2.9 * max(1, len(factors)), 3.4), columns=max(1, len(factors)))
     if not factors:
@@ -330,7 +366,7 @@ def draw_hardness(table: pd.DataFrame, ax: "Sequence[Axes] | None" = None) -> "F
 
 
 def _hardness_panel(axes: "Axes", rows: pd.DataFrame, agents: Sequence[str]) -> None:
-    ranges = list(dict.fromkeys(rows["range"]))
+    ranges = list(dict.fromkeys(rows.sort_values("bin")["range"]))
     for number, agent in enumerate(agents):
         own = rows[rows["agent"] == agent].set_index("range").reindex(ranges)
         places = np.arange(len(ranges)) + 0.08 * (number - (len(agents) - 1) / 2)
@@ -338,11 +374,14 @@ def _hardness_panel(axes: "Axes", rows: pd.DataFrame, agents: Sequence[str]) -> 
         colour = (OURS, PAPER, THIRD, QUIET, INK)[number % 5]
         axes.errorbar(places, own["mean"], reach, marker="o", capsize=2.5, color=colour, label=agent)
     axes.set_xticks(range(len(ranges)), ranges)
+    axes.set_xlim(-0.5, len(ranges) - 0.5)
 
 
 def _finding(table: pd.DataFrame) -> str:
     """The factor along which rewards fall most, from its first bin to its last, over all agents."""
-    means = table.groupby(["factor", "range"], sort=False)["mean"].mean()
-    falls = means.groupby(level=0, sort=False).agg(lambda m: m.iloc[0] - m.iloc[-1])
-    worst = falls.idxmax() if falls.notna().any() and falls.max() > 0.005 else None
-    return f"Rewards fall most with more {worst}" if worst else "Rewards fall with none of these"
+    means = table.groupby(["factor", "bin"], sort=True)["mean"].mean().dropna()
+    ends = {str(factor): (float(m.iloc[0]), float(m.iloc[-1])) for factor, m in means.groupby(level=0)}
+    worst, (first, last) = max(ends.items(), key=lambda e: e[1][0] - e[1][1], default=("", (0.0, 0.0)))
+    if first - last < 0.005:
+        return "Rewards fall with none of these"
+    return f"Rewards fall most with more {worst}, from {first:.2f} to {last:.2f}"
