@@ -24,7 +24,7 @@ from envscaler.posing.doubting import Evidence, doubtful_tools, evidence_of, fau
 from envscaler.posing.drafting import Draft, Solver, Stuck
 from envscaler.posing.locating import Suspect, behind, suspects
 from envscaler.posing.vetting import changing_checks, plain
-from envscaler.schema import Certificate, Scenario, Skeleton
+from envscaler.schema import Certificate, Finding, Scenario, Skeleton
 from envscaler.store import Records
 from envscaler.world.certificate import certify
 
@@ -170,7 +170,8 @@ def _prove(draft: Draft) -> Scenario:
             break
         told[suspect.part] += 1
         draft.take_back(suspect.part, suspect.why, suspect.items)
-    raise PartRefused(f"{why} (revised {len(draft.revisions)} times)")
+    parts = ", ".join(dict.fromkeys(revision.part for revision in draft.revisions)) or "nothing"
+    raise PartRefused(f"{why} (asked for again {len(draft.revisions)} times: {parts})")
 
 
 def _try(draft: Draft) -> _Trial:
@@ -199,9 +200,13 @@ def _standing_against(certificate: Certificate) -> str:
 def _doubt(draft: Draft, found: Evidence, *, everyone_told: bool) -> None:
     """Write down what speaks against tools: what execution shows, and once the authors were told, what they expect."""
     findings = faulty_tools(draft, found)
-    if everyone_told and not findings:
-        findings = unsteady_tools(found, evidence_of(draft, draft.witness or draft.proposed))
-    if everyone_told and not findings:
-        findings = doubtful_tools(draft, draft.witness or draft.proposed, found)
+    if everyone_told and not _errors(findings):
+        findings += unsteady_tools(found, evidence_of(draft, draft.witness or draft.proposed))
+    if everyone_told and not _errors(findings):
+        findings += doubtful_tools(draft, draft.witness or draft.proposed, found)
     known = {(doubt.kind, doubt.where) for doubt in draft.doubts}
     draft.doubts += [finding for finding in findings if (finding.kind, finding.where) not in known]
+
+
+def _errors(findings: Iterable[Finding]) -> bool:
+    return any(finding.severity == "error" for finding in findings)

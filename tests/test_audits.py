@@ -126,6 +126,14 @@ def test_a_repair_that_does_not_help_is_not_kept() -> None:
     assert len(asked(model, "audits/repair")) <= 2
 
 
+def test_a_repair_that_refuses_everything_is_not_kept_though_no_checker_minds() -> None:
+    head = METHODS["lend_book"].partition("    if book_id")[0]
+    never = f'{head}    return {{"success": False, "error": "The desk is closed."}}\n'
+    model = author({"audits/repair": fenced(never)})
+    audit = audit_skeleton(library.skeleton(lend_book=GREEDY), model, rounds=18)
+    assert asked(model, "audits/repair") and audit.repaired is None
+
+
 @pytest.mark.parametrize(
     ("fault", "word"),
     [

@@ -9,7 +9,8 @@ from library import GREEDY, ITEMS, METHODS, STATE, TASK, author, fenced
 from envscaler.posing.doubting import IN_DOUBT, doubtful_tools, evidence_of, faulty_tools, unsteady_tools
 from envscaler.posing.drafting import Draft
 from envscaler.scenarios import build_scenario, build_scenarios
-from envscaler.schema import Call, Finding
+from envscaler.schema import Call, Finding, Rule, Scenario
+from envscaler.world.certificate import certify
 from envscaler.world.environment import Environment
 
 _, SECOND, _ = ITEMS
@@ -126,6 +127,25 @@ def test_a_tool_that_is_not_the_same_twice_is_an_error() -> None:
     assert unsteady_tools(one, other) == []
     other.replies[2] = {"success": True, "data": "something else"}
     assert wheres(unsteady_tools(one, other)) == [("nondeterministic", "error", "return_book")]
+
+
+def test_a_rule_that_cannot_say_is_doubted_itself_and_no_tool_for_it() -> None:
+    # Of a state alone it says yes, so that a scenario can begin.
+    mute = "def invariant(before, after, call):\n    return call is None or after['shelves'] == {}\n"
+    rules = [*library.skeleton().rules, Rule(text="Shelves are empty.", invariant=mute)]
+    world = library.skeleton().replace(rules=rules)
+    made = build_scenarios([world], author(), n=1, progress=False)
+    [failure] = made.failures
+    [finding] = failure.findings
+    assert (finding.kind, finding.severity, finding.where) == ("invariant-broken", "warning", "rules")
+    assert "Shelves are empty." in finding.message and finding.evidence["call"]["tool"] == "find_member"
+
+
+def test_the_scenario_that_a_tool_stands_in_the_way_of_can_be_tried_again_from_the_evidence() -> None:
+    for finding in failing(return_book=DEAF):
+        scenario = Scenario.model_validate(finding.evidence["scenario"])
+        assert not certify(library.skeleton(return_book=DEAF), scenario, seed=finding.evidence["seed"]).valid
+        assert certify(library.skeleton(), scenario, seed=finding.evidence["seed"]).valid
 
 
 @pytest.mark.parametrize("calls", [[], [Call(tool="burn_book", arguments={})]])

@@ -5,6 +5,7 @@ import json
 import library
 import pytest
 from library import GREEDY, METHODS, STATE, asked, author, fenced
+from test_accepting import CLEARS, LOSES, ONLY_THIS, REFUSES, SAYS_SO, probes
 from test_doubting import DEAF, STRICT
 
 from envscaler.auditing.repair import mend_skeletons, rewrite_tool, with_methods
@@ -27,9 +28,8 @@ def test_a_tool_that_scenarios_speak_against_is_mended_by_its_author() -> None:
     assert mended.id == library.skeleton().id != skeleton.id
     assert mended.extra["mended"]["from"] == skeleton.id
     assert list(mended.extra["mended"]["tools"]) == ["return_book"], "the others came back as they were"
-    assert {b["tool_source"].split("def ")[1].split("(")[0] for b in asked(model, "audits/repair")} == {
-        finding.where for finding in made.failures[0].findings
-    }
+    asked_for = [b["tool_source"].split("def ")[1].split("(")[0] for b in asked(model, "audits/repair")]
+    assert asked_for == ["lend_book", "return_book"], "once the scenario is had, nobody else is asked"
 
 
 def test_the_author_sees_call_reply_and_the_records_it_speaks_of_but_not_the_whole_state() -> None:
@@ -39,7 +39,8 @@ def test_the_author_sees_call_reply_and_the_records_it_speaks_of_but_not_the_who
     told = [b["evidence"] for b in asked(model, "audits/repair") if "def return_book" in b["tool_source"]]
     [evidence] = json.loads(told[0])
     assert evidence["evidence"]["call"] == {"tool": "return_book", "arguments": {"loan_id": "L-1"}}
-    assert evidence["evidence"]["diff"] == {} and "before" not in evidence["evidence"]
+    assert evidence["evidence"]["diff"] == {}
+    assert evidence["evidence"].keys() == {"call", "reply", "diff", "records before"}
     assert evidence["evidence"]["records before"]["loans/L-1"] == STATE["loans"]["L-1"]
     assert "members/M-3" not in evidence["evidence"]["records before"]
 
@@ -60,30 +61,92 @@ def test_an_author_who_leaves_the_tool_as_it_is_is_asked_again_and_then_believed
     [kept] = mend_skeletons([skeleton], made.failures, model, tries=2)
     assert kept is skeleton
     tools = len({finding.where for finding in made.failures[0].findings})
+    assert tools > 2, "they are all asked, for the scenario is never had"
     assert len(asked(model, "audits/repair")) == 2 * tools
     assert len({request.sample for request in model.requests}) == 2
 
 
-def test_a_tool_that_does_the_same_in_other_words_does_not_stay() -> None:
+STUBBORN = {
+    "always refuses": REFUSES,
+    "says it did": SAYS_SO,
+    "clears the table": CLEARS,
+    "is right and spoils another table": LOSES,
+    "the old one in other words": DEAF.replace("Close an open loan.", "Close a loan that is open."),
+    "the old one": DEAF,
+    "worse for the referee": METHODS["return_book"].replace(
+        "    if loan_id", "    self.next_loan += 1\n    if loan_id"
+    ),
+    "another tool instead": METHODS["lend_book"],
+    "another tool when it is called": METHODS["return_book"].replace(
+        "    if loan_id", "    type(self).lend_book = type(self).get_member\n    if loan_id"
+    ),
+    "another meaning of what others call": f"from copy import copy as deepcopy\n{METHODS['return_book'].lstrip()}",
+}
+
+
+@pytest.mark.parametrize("how", STUBBORN)
+def test_an_author_who_stays_by_a_version_that_is_no_better_is_not_believed(how: str) -> None:
     skeleton, made = broken(return_book=DEAF)
-    reworded = DEAF.replace('"""Close an open loan.', '"""Close a loan that is open.')
 
     def slip(b: dict[str, str], _: object) -> str:
-        return fenced(reworded if "def return_book" in b["tool_source"] else b["tool_source"])
+        return fenced(STUBBORN[how] if "def return_book" in b["tool_source"] else b["tool_source"])
 
-    [kept] = mend_skeletons([skeleton], made.failures, author({"audits/repair": slip}))
+    model = author({"audits/repair": slip})
+    [kept] = mend_skeletons([skeleton], made.failures, model, progress=False)
     assert kept is skeleton
+    told = [b["feedback"] for b in asked(model, "audits/repair") if "def return_book" in b["tool_source"]]
+    assert len(told) > 1 and (any(told) or how == "the old one"), "told why, before it is asked again"
 
 
-def test_a_tool_that_the_referee_finds_worse_does_not_stay() -> None:
+def test_of_an_answer_with_another_tool_in_it_only_the_one_asked_for_is_taken() -> None:
     skeleton, made = broken(return_book=DEAF)
-    worse = METHODS["return_book"].replace("    if loan_id", "    self.next_loan += 1\n    if loan_id")
+    both = METHODS["return_book"] + METHODS["lend_book"].replace("member_id][", "book_id][")
 
     def slip(b: dict[str, str], _: object) -> str:
-        return fenced(worse if "def return_book" in b["tool_source"] else b["tool_source"])
+        return fenced(both if "def return_book" in b["tool_source"] else b["tool_source"])
 
-    [kept] = mend_skeletons([skeleton], made.failures, author({"audits/repair": slip}))
-    assert kept is skeleton, "a refusal that changes something is an error of its own"
+    [mended] = mend_skeletons([skeleton], made.failures, author({"audits/repair": slip}), progress=False)
+    assert mended.id == library.skeleton().id
+
+
+def test_a_version_that_is_not_accepted_goes_back_with_the_reason_and_the_next_one_may_be() -> None:
+    skeleton, made = broken(return_book=DEAF)
+    slips = iter([CLEARS])
+
+    def slip(b: dict[str, str], _: object) -> str | None:
+        return fenced(next(slips, METHODS["return_book"])) if "def return_book" in b["tool_source"] else None
+
+    model = author({"audits/repair": slip})
+    [mended] = mend_skeletons([skeleton], made.failures, model, progress=False)
+    assert mended.id == library.skeleton().id
+    told = [b["feedback"] for b in asked(model, "audits/repair") if "def return_book" in b["tool_source"]]
+    assert told[0] == "" and "still does" in told[1] and "self.loans.clear()" in told[1]
+
+
+def test_two_faults_in_the_way_of_one_scenario_are_mended_together() -> None:
+    late = METHODS["lend_book"].replace('"due": due,', '"due": "2025-12-31",')
+    skeleton, made = broken(return_book=DEAF, lend_book=late)
+    sloppy = METHODS["find_book"].replace("Find books", "Look for books")
+
+    def slip(b: dict[str, str], _: object) -> str | None:
+        return fenced(sloppy) if "def find_book" in b["tool_source"] else None
+
+    [mended] = mend_skeletons([skeleton], made.failures, author({"audits/repair": slip}), progress=False)
+    assert mended.id == library.skeleton().id, "what changes nothing is left as it was"
+    assert set(mended.extra["mended"]["tools"]) == {"return_book", "lend_book"}
+
+
+def test_what_is_known_to_be_right_is_held_against_a_new_version() -> None:
+    skeleton, made = broken(return_book=DEAF)
+    slips = {
+        "audits/repair": lambda b, _: fenced(
+            ONLY_THIS if "def return_book" in b["tool_source"] else b["tool_source"]
+        )
+    }
+    audit = probes(skeleton, ("return_book", {"loan_id": "L-2"}))
+    unknown = mend_skeletons([skeleton], made.failures, author(slips), progress=False)
+    known = mend_skeletons([skeleton], made.failures, author(slips), audits=[audit], progress=False)
+    assert known == [skeleton] != unknown
 
 
 def test_an_author_who_cannot_be_reached_leaves_a_failure_and_the_skeleton() -> None:

@@ -89,6 +89,29 @@ def test_a_check_that_stays_vacuous_is_refused_and_located() -> None:
     assert len(asked(model, "scenarios/check")) <= len(ITEMS) + 2
 
 
+def test_what_is_only_strange_is_no_reason_to_refuse_at_the_last_try() -> None:
+    """Two faults, then code that looks at a field nobody knows, and is right all the same."""
+    right = ITEMS[FIRST][1]
+    odd = right.replace("is False", "is False and loan.get('colour') is None")
+    slips = [
+        "def check_func(final_state):\n    return True",
+        "def check_func(final_state):\n    return final_state['nothing']",
+        odd,
+    ]
+    told = 0
+
+    def slip(b: dict[str, str], _: object) -> str | None:
+        nonlocal told
+        if b["item"] != FIRST:
+            return None
+        told += 1
+        return fenced(slips[min(told, len(slips)) - 1])
+
+    model = author({"scenarios/check": slip})
+    scenario = build_scenario(library.skeleton(), model)
+    assert scenario.certificate.valid and "colour" in scenario.checks[0].source and told == 3
+
+
 WITNESS_SLIPS = {
     "refused call": (witness(*WITNESS[3:]), "was refused"),
     "unknown tool": (witness({"tool": "burn_book", "arguments": {}}), "burn_book"),
@@ -185,6 +208,8 @@ def test_an_unsolvable_task_is_a_failure_with_the_reason() -> None:
     [failure] = made.failures
     assert not made and failure.stage == "scenarios" and failure.parent_id == library.skeleton().id
     assert failure.error == "PartRefused" and "certificate" in failure.message
+    parts = dict.fromkeys(row["part"] for row in failure.origin.settings["revisions"])
+    assert failure.message.endswith(f"times: {', '.join(parts)})") and "check" in parts, "the parts at fault"
     assert len(model.requests) < 40, "bounded"
 
 

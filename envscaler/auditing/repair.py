@@ -1,38 +1,47 @@
 """Repair: how a tool goes back to its author, and what decides whether the new one stays.
 
-    evidence → author → does it load, same name, same parameters → does it fail less → skeleton with the new tool
+    evidence → author → does it load, same name, same parameters → is it better → skeleton with the new tool
 
 The author sees the tool, its class, the rules and the evidence, whatever gathered it: probes of an audit, findings
-of the referee, or a scenario that the tool stood in the way of. Only tools are rewritten, and nothing here says
-whether the evidence is right: a tool that comes back as it was stays as it was.
+of the referee, or a scenario that the tool stood in the way of. Only tools are rewritten, and a tool that comes back
+as it was stays as it was. In an audit better is what fails less and spoils nothing; beyond it `accepting` decides.
 """
 
-import re
+import ast
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from envscaler import syntax
+from envscaler.auditing.accepting import Acceptance, changed_outcome, shape, users_of
 from envscaler.auditing.probing import Bench, Trial
-from envscaler.error import EnvironmentLost, ParameterError, PartRefused, ReplyError, SourceError
+from envscaler.error import EnvironmentLost, PartRefused, ReplyError, SourceError
 from envscaler.model.reply import Code
 from envscaler.model.request import Model
 from envscaler.model.revise import ask_usable
+from envscaler.model.revise import told as given_back
 from envscaler.parallel import run_all, several
 from envscaler.record import as_dict
-from envscaler.schema import Failure, Finding, Json, Probe, Skeleton, canonical
+from envscaler.schema import Audit, Failure, Finding, Probe, Scenario, Skeleton, canonical
 from envscaler.skeletons import prove_it_loads
 from envscaler.store import Records
-from envscaler.world.environment import Environment
 from envscaler.world.joining import replace_method
 from envscaler.world.outline import method_in, method_problem, signature
 from envscaler.world.referee import check_environment
 from envscaler.world.source import parse_class, read_tools
+from envscaler.world.witness import succeeded
 
 _EVIDENCE = 4
 """Failing probes of a tool that its author is shown."""
 
 
 def rewrite_tool(
-    skeleton: Skeleton, tool: str, evidence: Sequence[Probe | Finding], model: Model, *, sample: int = 0
+    skeleton: Skeleton,
+    tool: str,
+    evidence: Sequence[Probe | Finding],
+    model: Model,
+    *,
+    sample: int = 0,
+    feedback: str = "",
 ) -> str:
     """Another version of a tool by its author; "" when there is none that can be used, or it is the same.
 
@@ -42,6 +51,7 @@ def rewrite_tool(
         evidence: what shows the fault.
         model: the author.
         sample: index of the sample.
+        feedback: why the version before was not accepted, where there was one.
     """
     code = parse_class(skeleton.source, skeleton.class_name)
     old = code.methods[tool].source
@@ -60,6 +70,7 @@ def rewrite_tool(
             Code,
             lambda method: _repair_problem(skeleton, tool, old, method),
             sample=sample,
+            feedback=feedback,
         )
     except (PartRefused, ReplyError):
         return ""
@@ -74,10 +85,33 @@ def _repair_problem(skeleton: Skeleton, tool: str, old: str, method: str) -> str
     if signature(method) != signature(old):
         return f"The parameters of {tool} must stay ({signature(old)})."
     try:
-        prove_it_loads(with_methods(skeleton, {tool: method}))
+        new = with_methods(skeleton, {tool: method})
+        if _rest(new, tool) != _rest(skeleton, tool) or _sets_methods(skeleton, method):
+            return (
+                f"Nothing but {tool} may change: what it imports is imported inside it, and other tools stay."
+            )
+        prove_it_loads(new)
     except (SourceError, EnvironmentLost) as error:
         return str(error)
     return ""
+
+
+def _rest(skeleton: Skeleton, tool: str) -> str:
+    """What a source says but for one method."""
+    tree = syntax.parse(skeleton.source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and node.name == skeleton.class_name:
+            node.body = [part for part in node.body if getattr(part, "name", "") != tool]
+    return ast.dump(tree)
+
+
+def _sets_methods(skeleton: Skeleton, method: str) -> bool:
+    """Whether a method puts something in the place of another one when it is called."""
+    names = parse_class(skeleton.source, skeleton.class_name).methods
+    return any(
+        isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and node.attr in names
+        for node in ast.walk(syntax.parse(method))
+    )
 
 
 def with_methods(skeleton: Skeleton, methods: Mapping[str, str]) -> Skeleton:
@@ -101,7 +135,7 @@ def mend(
     if not kept:
         return None
     mended = _swap(bench, kept)
-    touched = _touched(mended, kept)
+    touched = kept.keys() | users_of(mended.skeleton, kept)
     stay = [trial for trial in trials if trial.probe.tool not in touched]
     fresh = mended.roll(len(trials) - len(stay) - len(anew), touched)
     return mended, [*stay, *anew, *fresh], check_environment(mended.skeleton, mended.state, seed=mended.seed)
@@ -124,7 +158,8 @@ def _better(
 ) -> tuple[dict[str, str], list[Trial]]:
     """The rewritten tools that fail less than before, and their failing probes as they come out now.
 
-    What counts is the probes that failed, made again, and what the referee found.
+    What counts is the probes that failed, made again, what the referee found, and the probes that passed and come
+    out otherwise now. A checker may have been wrong about one of them; but where a tool succeeded, it must still.
     """
     if not written:
         return {}, []
@@ -133,8 +168,13 @@ def _better(
     now = attempt.again(before)
     bench.asked, bench.skipped = attempt.asked, attempt.skipped
     found_now = check_environment(attempt.skeleton, bench.state, seed=bench.seed)
+    passed = [trial for trial in trials if trial.probe.tool in written and trial.probe.verdict == "pass"]
+    spoilt = _spoilt(attempt, passed, now)
     was, became = _faults(before, found), _faults(now, found_now)
-    kept = {tool: method for tool, method in written.items() if became[tool] < was[tool]}
+    became.update(trial.probe.tool for trial in spoilt)
+    kept_up = [trial for trial in passed if not any(trial is other for other in spoilt)]
+    useless = _succeeding(passed) - _succeeding([*kept_up, *now])
+    kept = {t: method for t, method in written.items() if became[t] < was[t] and t not in useless}
     return kept, [trial for trial in now if trial.probe.tool in kept]
 
 
@@ -143,11 +183,23 @@ def _faults(trials: Iterable[Trial], found: Iterable[Finding]) -> Counter[str]:
     return failing + Counter(finding.where for finding in found if finding.severity == "error")
 
 
-def _touched(bench: Bench, changed: Iterable[str]) -> set[str]:
-    """Changed tools, and those whose code calls one: what was seen of them no longer counts."""
-    names = set(changed)
-    calls = re.compile(rf"self\.({'|'.join(map(re.escape, names))})\(")
-    return names | {tool.name for tool in bench.skeleton.tools if calls.search(bench.method(tool.name))}
+def _spoilt(attempt: Bench, passed: Iterable[Trial], now: Iterable[Trial]) -> list[Trial]:
+    """The trials that passed and come out otherwise; what those change that pass now is their tools' work."""
+    work: dict[str, set[tuple[str, str]]] = {}
+    for trial in now:
+        if trial.probe.verdict == "pass":
+            work.setdefault(trial.probe.tool, set()).update(shape(trial.probe.diff))
+    return [
+        trial
+        for trial in passed
+        if changed_outcome(
+            attempt.skeleton, trial.before, trial.probe, work.get(trial.probe.tool, set()), seed=attempt.seed
+        )
+    ]
+
+
+def _succeeding(trials: Iterable[Trial]) -> set[str]:
+    return {t.probe.tool for t in trials if t.probe.verdict != "fail" and succeeded(t.probe.reply)}
 
 
 def _swap(bench: Bench, methods: dict[str, str]) -> Bench:
@@ -165,21 +217,26 @@ def mend_skeletons(
     failures: Iterable[Failure],
     model: Model,
     *,
+    scenarios: Iterable[Scenario] = (),
+    audits: Iterable[Audit] = (),
     tries: int = 2,
     seed: int = 0,
     progress: bool = True,
 ) -> Records[Skeleton]:
     """Take the tools that failures have findings against to their author; the skeletons, mended where it helps.
 
-    A new tool stays only when the class loads, the call that speaks against the old one comes out differently, and
-    the referee finds no more errors than before. A skeleton with none is returned as it was. What was mended stands
-    in `extra["mended"]`: the id of the skeleton before, and by tool what was told against it.
+    A new tool stays only when it is accepted by execution (`auditing.accepting` says by what, and why); one that is
+    not goes back once more with the reason. Tools that are right only together are accepted together. A skeleton
+    with none is returned as it was. What was mended stands in `extra["mended"]`: the id of the skeleton before, and
+    by tool what was told against it.
 
     Args:
         skeletons: the worlds.
         failures: with findings; those of `build_scenarios`, for instance.
         model: the author.
-        tries: how often a tool is asked for until it comes back changed.
+        scenarios: certified ones of these worlds, which must stay certified.
+        audits: of these worlds; their probes that passed must come out alike.
+        tries: how often a tool is asked for until it is accepted.
         seed: of the environment and the samples.
         progress: whether to show a bar.
     """
@@ -188,10 +245,16 @@ def mend_skeletons(
         for finding in failure.findings:
             against.setdefault(failure.parent_id, {}).setdefault(finding.where, []).append(finding)
     worlds = several(skeletons)
+    certified: dict[str, list[Scenario]] = {}
+    for scenario in scenarios:
+        certified.setdefault(scenario.skeleton_id, []).append(scenario)
+    audited = {audit.repaired.id if audit.repaired else audit.skeleton_id: audit for audit in audits}
     new: dict[str, Skeleton] = {}
 
     def mend_one(skeleton: Skeleton) -> Skeleton:
-        new[skeleton.id] = _mended(skeleton, against[skeleton.id], model, tries, seed)
+        audit = audited.get(skeleton.id) or audited.get(skeleton.extra.get("mended", {}).get("from", ""))
+        acceptance = Acceptance(skeleton, certified.get(skeleton.id, ()), audit, seed)
+        new[skeleton.id] = _mended(skeleton, against[skeleton.id], model, acceptance, tries, seed)
         return new[skeleton.id]
 
     spoken_of = [skeleton for skeleton in worlds if skeleton.id in against]
@@ -200,52 +263,64 @@ def mend_skeletons(
 
 
 def _mended(
-    skeleton: Skeleton, against: Mapping[str, list[Finding]], model: Model, tries: int, seed: int
+    skeleton: Skeleton,
+    against: Mapping[str, list[Finding]],
+    model: Model,
+    acceptance: Acceptance,
+    tries: int,
+    seed: int,
 ) -> Skeleton:
-    mended, told = skeleton, {}
-    for tool, findings in against.items():
-        if skeleton.tool(tool) is None:
-            continue
-        for number in range(tries):
-            sample = seed * 10_000 + number
+    told: dict[str, list[str]] = {}
+    why: dict[str, str] = {}
+    for number in range(tries):
+        written: dict[str, str] = {}
+        for tool, findings in against.items():
+            open_ones = acceptance.open(findings)
+            if tool in told or skeleton.tool(tool) is None or not open_ones:
+                continue
             method = rewrite_tool(
-                mended, tool, [_shown(f) for f in findings[:_EVIDENCE]], model, sample=sample
+                acceptance.now,
+                tool,
+                [_shown(finding) for finding in open_ones[:_EVIDENCE]],
+                model,
+                sample=seed * 10_000 + number,
+                feedback=why.get(tool, ""),
             )
-            attempt = with_methods(mended, {tool: method}) if method else None
-            if attempt and _helps(attempt, mended, findings, seed):
-                mended, told[tool] = attempt, [finding.message for finding in findings[:_EVIDENCE]]
-                break
-    if mended is skeleton:
+            if method:
+                attempt = with_methods(acceptance.now, {tool: method})
+                settled, refused = acceptance.accept(attempt, [tool], open_ones)
+                if settled:
+                    told[tool] = [finding.message for finding in settled]
+                else:
+                    written[tool], why[tool] = method, given_back(refused, method)
+        told |= _together(acceptance, written, against)
+    if not told:
         return skeleton
     # Mended once more, it is still made from the first one.
     before = skeleton.extra.get("mended", {"from": skeleton.id, "tools": {}})
     tools = {**before["tools"], **told}
-    return mended.replace(extra={**skeleton.extra, "mended": {"from": before["from"], "tools": tools}})
+    return acceptance.now.replace(
+        extra={**skeleton.extra, "mended": {"from": before["from"], "tools": tools}}
+    )
 
 
-def _helps(attempt: Skeleton, before: Skeleton, findings: Sequence[Finding], seed: int) -> bool:
-    """Whether one of the calls that speak against a tool comes out differently, and the referee finds no more."""
-    if all(_outcome(attempt, finding, seed) == _outcome(before, finding, seed) for finding in findings):
-        return False
-    state = findings[0].evidence.get("before")
-    was, now = (_errors(check_environment(one, state, seed=seed)) for one in (before, attempt))
-    return now <= was
+def _together(
+    acceptance: Acceptance, written: dict[str, str], against: Mapping[str, list[Finding]]
+) -> dict[str, list[str]]:
+    """The fewest of some versions that settle together what none settles alone: by tool, what was told against it."""
 
+    def attempt(methods: Mapping[str, str]) -> Skeleton:
+        return with_methods(acceptance.now, methods)
 
-def _outcome(skeleton: Skeleton, finding: Finding, seed: int) -> Json:
-    """Reply, change and faults of the call that a finding tells of, made again."""
-    call = finding.evidence.get("call") or {}
-    try:
-        with Environment(skeleton, finding.evidence.get("before"), seed=seed) as environment:
-            environment.reset(seed=seed)
-            reply = environment.call(call.get("tool", finding.where), call.get("arguments", {}))
-            return [reply, environment.diff, [fault["kind"] for fault in environment.faults]]
-    except (SourceError, EnvironmentLost, ParameterError) as error:
-        return str(error)
-
-
-def _errors(found: Iterable[Finding]) -> int:
-    return sum(finding.severity == "error" for finding in found)
+    findings = acceptance.open(finding for tool in written for finding in against[tool])
+    if len(written) < 2 or not acceptance.settled(attempt(written), findings):
+        return {}
+    for tool in list(written):
+        fewer = {name: method for name, method in written.items() if name != tool}
+        if acceptance.settled(attempt(fewer), findings):
+            written = fewer
+    settled, _ = acceptance.accept(attempt(written), list(written), findings)
+    return {tool: [f.message for f in settled if f.where == tool] for tool in written} if settled else {}
 
 
 def _shown(finding: Finding) -> Finding:
@@ -259,5 +334,5 @@ def _shown(finding: Finding) -> Finding:
         for key, row in records.items()
         if canonical(key) in spoken
     }
-    evidence = {name: value for name, value in finding.evidence.items() if name != "before"}
+    evidence = {name: value for name, value in finding.evidence.items() if name in ("call", "reply", "diff")}
     return finding.model_copy(update={"evidence": {**evidence, "records before": rows}})

@@ -2,8 +2,10 @@
 
 What execution alone shows (a tool raised, hung, broke a rule) is an error. A tool is only in doubt, a warning, where
 the authors of the task, its checks and its calls keep expecting of it what it does not do: one of them is wrong, and
-nobody can see from outside which. Every finding holds the call, its reply, what it changed, and the state it was
-made in, so that it can be made again. Scenarios never mend a tool: `auditing.repair` takes it to its author.
+nobody can see from outside which. A rule whose invariant cannot say whether it holds is doubted itself. Every finding
+holds the call, its reply, what it changed and the state it was made in, so that it can be made again, and the whole
+scenario it stood in the way of, so that another version can be asked for that. Scenarios never mend a tool:
+`auditing.repair` takes it to its author.
 """
 
 import re
@@ -15,7 +17,7 @@ from envscaler.posing.drafting import Draft
 from envscaler.posing.solving import where_told
 from envscaler.posing.vetting import refusal
 from envscaler.record import canonical, references
-from envscaler.schema import Call, Check, Finding, Json, Outcome, Severity
+from envscaler.schema import Call, Check, Finding, Json, Outcome, Scenario, Severity
 from envscaler.world.change import Diff, State, same, unescaped
 from envscaler.world.check import BYSTANDERS, all_broken_invariants, grade
 from envscaler.world.environment import Environment
@@ -24,6 +26,7 @@ from envscaler.world.witness import Played, resolve, succeeded
 IN_DOUBT = "tool-in-doubt"
 MOST_DOUBTS = 6
 """Tools that one contradiction puts in doubt at most."""
+_OF_SCENARIO = frozenset({"skeleton_id", "initial_state", "task", "checks", "may_change", "witness"})
 
 
 @dataclass
@@ -44,6 +47,10 @@ class Evidence:
     """The first call that did not succeed."""
     outcomes: list[Outcome] = field(default_factory=list)
     """What the checks say of the last state."""
+    scenario: Scenario | None = None
+    """What the draft is with these calls; None while it lacks a check."""
+    seed: int = 0
+    """Of the environment."""
 
     @property
     def played(self) -> Played:
@@ -53,7 +60,7 @@ class Evidence:
 
 def evidence_of(draft: Draft, calls: Sequence[Call]) -> Evidence:
     """Make the calls of a draft, and write down what happens."""
-    found = Evidence()
+    found = Evidence(seed=draft.seed, scenario=draft.scenario(calls) if draft.has("check") else None)
     with Environment(draft.skeleton, draft.state, seed=draft.seed) as environment:
         environment.reset(seed=draft.seed)
         found.states.append(environment.state)
@@ -62,9 +69,8 @@ def evidence_of(draft: Draft, calls: Sequence[Call]) -> Evidence:
                 _make(environment, written, found)
         except EnvironmentLost as lost:
             found.faults.append((len(found.replies), str(lost)))
-    if draft.checklist and draft.checks:
-        may_change = draft.checklist.may_change
-        found.outcomes = grade(list(draft.checks.values()), found.states[0], found.states[-1], may_change)
+    if made := found.scenario:
+        found.outcomes = grade(made.checks, found.states[0], found.states[-1], made.may_change)
     return found
 
 
@@ -100,7 +106,7 @@ def unmet_in_words(outcomes: Sequence[Outcome]) -> str:
 
 
 def faulty_tools(draft: Draft, found: Evidence) -> list[Finding]:
-    """What execution alone shows of the tools that were called: raised, hung, or a rule broken. Errors, all of them."""
+    """What execution alone shows: tools that raised, hung or broke a rule, and rules that cannot say (a warning)."""
     findings = [
         _finding(
             "tool-fault",
@@ -120,14 +126,16 @@ def faulty_tools(draft: Draft, found: Evidence) -> list[Finding]:
         )
         for place, call in enumerate(found.calls)
     ]
-    broken = all_broken_invariants(draft.skeleton.rules, changes)
-    for place, breaches in enumerate(broken):
-        findings += [
-            _finding("invariant", "error", found, place, breach.message)
-            for breach in breaches
-            if breach.kind == "invariant"
-        ]
-    return findings
+    dumb: dict[str, Finding] = {}
+    for place, breaches in enumerate(all_broken_invariants(draft.skeleton.rules, changes)):
+        for breach in breaches:
+            if breach.kind == "invariant":
+                findings.append(_finding("invariant", "error", found, place, breach.message))
+            elif breach.message not in dumb:
+                # That a rule cannot say is no fault of the tool that was called.
+                told = (breach.kind, breach.severity, found, place, breach.message)
+                dumb[breach.message] = _finding(*told, where=breach.where)
+    return [*findings, *dumb.values()]
 
 
 def unsteady_tools(found: Evidence, again: Evidence) -> list[Finding]:
@@ -249,12 +257,17 @@ def _texts(value: Json) -> Iterator[str]:
             yield from _texts(part)
 
 
-def _finding(kind: str, severity: Severity, found: Evidence, place: int, message: str) -> Finding:
+def _finding(
+    kind: str, severity: Severity, found: Evidence, place: int, message: str, where: str = ""
+) -> Finding:
     call = found.calls[place]
     evidence: dict[str, Json] = {
         "call": {"tool": call.tool, "arguments": call.arguments},
         "reply": found.replies[place],
         "diff": found.diffs[place],
         "before": found.states[place],
+        "seed": found.seed,
     }
-    return Finding(kind=kind, severity=severity, where=call.tool, message=message, evidence=evidence)
+    if found.scenario:
+        evidence["scenario"] = found.scenario.model_dump(mode="json", include=set(_OF_SCENARIO))
+    return Finding(kind=kind, severity=severity, where=where or call.tool, message=message, evidence=evidence)

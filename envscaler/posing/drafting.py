@@ -152,8 +152,12 @@ class Draft:
             ReplyError: the model did not answer in the form asked for.
         """
         for part in PARTS:
-            if not self._has(part):
+            if not self.has(part):
                 self._writers[part]()
+        return self.scenario(self.witness).replace(origin=self.origin())
+
+    def scenario(self, witness: Sequence[Call] = ()) -> Scenario:
+        """What there is, with these calls; the checks must be there."""
         assert self.checklist is not None
         return Scenario(
             skeleton_id=self.skeleton.id,
@@ -161,8 +165,7 @@ class Draft:
             task=self.task,
             checks=[self.checks[item.item] for item in self.checklist.items],
             may_change=self.checklist.may_change,
-            witness=self.witness,
-            origin=self.origin(),
+            witness=list(witness),
         )
 
     def origin(self, *, refused: bool = False) -> Origin:
@@ -216,6 +219,14 @@ class Draft:
             play(environment, self.witness)
             return environment.state
 
+    def has(self, part: PartName) -> bool:
+        """Whether a part is there; of the checks, all of them."""
+        if part == "check":
+            return self.checklist is not None and all(i.item in self.checks for i in self.checklist.items)
+        return bool(
+            {"state": self.state, "task": self.task, "checklist": self.checklist}.get(part, self.witness)
+        )
+
     # The parts
 
     def _again(self, part: PartName, why: str) -> None:
@@ -224,13 +235,6 @@ class Draft:
     def _written(self, part: PartName) -> Any:
         written = {"state": self.state, "task": self.task, "checklist": self.checklist}
         return written.get(part, {"calls": [call.model_dump(mode="json") for call in self.witness]})
-
-    def _has(self, part: PartName) -> bool:
-        if part == "check":
-            return self.checklist is not None and all(i.item in self.checks for i in self.checklist.items)
-        return bool(
-            {"state": self.state, "task": self.task, "checklist": self.checklist}.get(part, self.witness)
-        )
 
     def _drop(self, part: PartName) -> None:
         if part == "state":
@@ -322,7 +326,7 @@ class Draft:
         """A function for each question that has none, until all will do."""
         assert self.checklist is not None
         problems: dict[str, str] = {}
-        for _ in range(TRIES):
+        for tried in range(TRIES):
             for text, fault in problems.items():
                 self._again("check", f"{text} {fault}")
                 self._feedback[text] = told(fault, self.checks.pop(text).source)
@@ -330,7 +334,10 @@ class Draft:
                 if item.item not in self.checks:
                     self.checks[item.item] = self._write_check(item)
             checks = [self.checks[item.item] for item in self.checklist.items]
-            problems = self._once_told(checks) | check_problems(checks, self.state, self.checklist.may_change)
+            problems = check_problems(checks, self.state, self.checklist.may_change)
+            if tried + 1 < TRIES:
+                # What is strange only is told while there is time to answer, and refused for by nobody.
+                problems = self._once_told(checks) | problems
             if not problems:
                 return
         text, fault = next(iter(problems.items()))
@@ -373,12 +380,5 @@ class Draft:
                 raise
 
     def _solved(self) -> list[Call]:
-        assert self._solver is not None and self.checklist is not None
-        scenario = Scenario(
-            skeleton_id=self.skeleton.id,
-            initial_state=self.state,
-            task=self.task,
-            checks=[self.checks[item.item] for item in self.checklist.items],
-            may_change=self.checklist.may_change,
-        )
-        return solve(self.skeleton, scenario, self._solver.agent, seed=self.seed)
+        assert self._solver is not None
+        return solve(self.skeleton, self.scenario(), self._solver.agent, seed=self.seed)
