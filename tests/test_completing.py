@@ -4,10 +4,12 @@ import json
 
 import library
 from library import TASK, asked, author, fenced
-from test_doubting import DEAF
+from test_doubting import BLIND, DEAF
 
 from envscaler.audits import audit_skeleton, passing
+from envscaler.error import ModelError
 from envscaler.model.connect import connect
+from envscaler.posing import completing
 from envscaler.posing.completing import (
     complete_scenarios,
     findings_against,
@@ -18,7 +20,7 @@ from envscaler.posing.completing import (
 from envscaler.scenarios import build_scenarios
 from envscaler.schema import Task
 from envscaler.skeletons import build_skeleton
-from envscaler.store import read_records, write_records
+from envscaler.store import Records, read_records, write_records
 from envscaler.themes import infer_theme
 from envscaler.world.certificate import certify
 
@@ -73,24 +75,72 @@ def test_an_author_who_stays_by_the_broken_tool_ends_in_failures() -> None:
     assert done.frame()["certified"].tolist() == [0, 0, 0]
 
 
-def test_a_mended_skeleton_that_carries_fewer_scenarios_is_given_up() -> None:
+def test_a_mended_skeleton_that_carries_fewer_scenarios_is_given_up(monkeypatch) -> None:
+    skeleton, worse = library.skeleton(), library.skeleton(return_book=DEAF)
+    made = build_scenarios([skeleton], numbered(), n=2, progress=False)
+    doubt = build_scenarios([worse], numbered(), n=1, progress=False).failures[0]
+    made.failures.append(doubt.model_copy(update={"parent_id": skeleton.id}))
+    monkeypatch.setattr(completing, "mend_skeletons", lambda *given, **named: Records([worse]))
+    done = complete_scenarios([skeleton], made, numbered(), n=2, rounds=1, progress=False)
+    assert done.skeletons == [skeleton] and [s.id for s in done.scenarios] == [s.id for s in made]
+
+
+def test_an_author_who_believes_evidence_against_a_tool_that_is_right_is_not_asked() -> None:
     skeleton = library.skeleton()
-    model = numbered()
-    made = build_scenarios([skeleton], model, n=2, progress=False)
+    made = build_scenarios([skeleton], numbered(), n=2, progress=False)
     doubt = build_scenarios([library.skeleton(return_book=DEAF)], numbered(), n=1, progress=False).failures[0]
-    against = doubt.model_copy(update={"parent_id": skeleton.id})
-    made.failures.append(against)
-    # The author believes the evidence against a tool that is right.
-    model = numbered(
-        {
-            "audits/repair": lambda b, _: fenced(
-                DEAF if "def return_book" in b["tool_source"] else b["tool_source"]
-            )
-        }
-    )
+    made.failures.append(doubt.model_copy(update={"parent_id": skeleton.id}))
+    model = numbered()
     done = complete_scenarios([skeleton], made, model, n=2, rounds=1, progress=False)
-    assert asked(model, "audits/repair") and done.skeletons == [skeleton]
-    assert [s.id for s in done.scenarios] == [s.id for s in made]
+    assert not asked(model, "audits/repair"), "in this world the scenario is certified"
+    assert done.skeletons == [skeleton] and [s.id for s in done.scenarios] == [s.id for s in made]
+
+
+def test_a_scenario_whose_skeleton_is_not_given_is_a_failure_and_not_lost() -> None:
+    here, elsewhere = library.skeleton(), library.skeleton(list_loans=BLIND)
+    made = build_scenarios([here, elsewhere], numbered(), n=1, progress=False)
+    assert len(made) == 2
+    far = build_scenarios([library.skeleton(return_book=DEAF)], numbered(), n=1, progress=False).failures
+    for n in (1, 2):
+        done = complete_scenarios([here], Records(made, far), numbered(), n=n, progress=False)
+        assert {scenario.skeleton_id for scenario in done.scenarios} == {here.id}
+        assert len(done.scenarios) == n and done.frame()["yield"].tolist()[-1] == 1.0
+        kept, [stray] = done.scenarios.failures[:1], done.scenarios.failures[1:]
+        assert kept == far and stray.parent_id == elsewhere.id
+        assert made[1].id in stray.message and elsewhere.id in stray.message and stray.stage == "scenarios"
+    assert complete_scenarios([], made, numbered(), n=1, progress=False).frame()["yield"].tolist() == [0.0]
+
+
+def test_worlds_that_would_become_the_same_stay_apart() -> None:
+    good, bad = library.skeleton(), library.skeleton(return_book=DEAF)
+    made = build_scenarios([good, bad], numbered(), n=1, progress=False)
+    done = complete_scenarios([good, bad, bad], made, numbered(), n=1, rounds=1, progress=False)
+    assert done.skeletons == [good, bad] and [s.skeleton_id for s in done.scenarios] == [good.id]
+    assert {failure.parent_id for failure in done.scenarios.failures} == {bad.id}
+
+
+def test_an_author_who_cannot_be_reached_is_a_failure_beside_the_skeletons() -> None:
+    def lost(b: dict[str, str], _: object) -> str:
+        raise ModelError("The server is gone.")
+
+    bad = library.skeleton(return_book=DEAF)
+    model = numbered({"audits/repair": lost})
+    made = build_scenarios([bad], model, n=1, progress=False)
+    done = complete_scenarios([bad], made, model, n=1, rounds=1, progress=False)
+    [failure] = done.skeletons.failures
+    assert failure.stage == "mending" and "gone" in failure.message and done.skeletons == [bad]
+
+
+def test_what_still_stands_against_a_world_goes_back_to_its_audit() -> None:
+    bad = library.skeleton(return_book=DEAF)
+    model = numbered({"audits/repair": lambda b, _: fenced(b["tool_source"])})
+    made = build_scenarios([bad], model, n=2, progress=False)
+    done = complete_scenarios([bad], made, model, n=2, rounds=1, progress=False)
+    audit = audit_skeleton(bad, author(), rounds=3, repairs=0)
+    [amended] = done.audits([audit])
+    assert amended.repaired is None and amended.probes == audit.probes
+    new = [(f.kind, f.where) for f in amended.findings if f not in audit.findings]
+    assert ("tool-in-doubt", "return_book") in new and len(new) == len(set(new)), "each once"
 
 
 def test_missing_scenarios_are_written_with_other_samples_also_where_no_tool_is_in_doubt() -> None:

@@ -5,12 +5,14 @@
 The evidence is what the scenarios ran into: findings of those that failed, and doubts of those that were had by
 another task. A mended skeleton is another one, so its scenarios are certified against it and carry its id; one that
 is not valid any more is written anew. A mended skeleton that carries fewer scenarios than the old one did is given
-up. Every round is counted, so that the yield before and after can be told.
+up. Every round is counted, so that the yield before and after can be told, and nothing is lost: what cannot be gone
+on with is a failure.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
@@ -41,14 +43,17 @@ class Completed:
     def audits(self, audits: Iterable[Audit]) -> Records[Audit]:
         """The audits with the mended skeletons as their repaired ones, and what the scenarios found as findings.
 
-        Their probes stay those of the version that was audited.
+        What a mended tool was mended for is a note; what stands against a tool or a rule still stands there as it is.
+        The probes stay those of the version that was audited.
         """
-        mended = {one.extra["mended"]["from"]: one for one in self.skeletons if mended_tools(one)}
-        return Records(_amended(audit, mended) for audit in audits)
+        worlds = {one.extra.get("mended", {}).get("from", one.id): one for one in self.skeletons}
+        against = findings_against(self.scenarios)
+        return Records(_amended(audit, worlds, against) for audit in audits)
 
     def count(self, n: int, doubtful: int, mended: int) -> None:
         """Write down what there is after a round."""
-        wanted, certified = n * len(self.skeletons), len(self.scenarios)
+        had = Counter(scenario.skeleton_id for scenario in self.scenarios)
+        wanted, certified = n * len(self.skeletons), sum(min(n, had[one.id]) for one in self.skeletons)
         figures = {"wanted": wanted, "certified": certified, "yield": certified / wanted if wanted else 0.0}
         tools = {"tools in doubt": doubtful, "tools mended": mended}
         self.rounds.append({"round": len(self.rounds), **figures, **tools})
@@ -64,6 +69,7 @@ def complete_scenarios(
     model: Model,
     *,
     n: int = 10,
+    audits: Iterable[Audit] = (),
     rounds: int = 3,
     seed: int = 0,
     progress: bool = True,
@@ -72,27 +78,61 @@ def complete_scenarios(
 
     Args:
         skeletons: the worlds.
-        scenarios: what `build_scenarios` made of them, with its failures.
+        scenarios: what `build_scenarios` made of them, with its failures; one of another skeleton becomes a failure.
         model: author of tools and scenarios.
         n: scenarios wanted of each skeleton.
+        audits: of the skeletons; what passed in them must come out alike when a tool is mended.
         rounds: how often at most; it ends as soon as nothing is missing and no tool is in doubt.
         seed: as in `build_scenarios`.
         progress: whether to show a bar.
     """
-    done = Completed(Records(several(skeletons)), Records(scenarios, scenarios.failures))
+    done = _begun(several(skeletons), scenarios)
     done.count(n, 0, 0)
+    audited = list(audits)
     for number in range(1, rounds + 1):
         short = {one.id for one in done.skeletons if n > sum(s.skeleton_id == one.id for s in done.scenarios)}
         # A tool whose scenarios were had all the same is taken to its author once; it may well be right.
-        against = [f for f in findings_against(done.scenarios) if number == 1 or f.parent_id in short]
+        to_ask = short if number > 1 else {one.id for one in done.skeletons}
+        against = [failure for failure in findings_against(done.scenarios) if failure.parent_id in to_ask]
         if not short and not against:
             break
         before = sum(len(mended_tools(one)) for one in done.skeletons)
-        mended = mend_skeletons(done.skeletons, against, model, seed=seed + number, progress=progress)
-        _go_on(done, mended, model, n, seed, number, progress)
+        options: dict[str, Any] = {"scenarios": done.scenarios, "audits": audited, "progress": progress}
+        mended = mend_skeletons(done.skeletons, against, model, seed=seed + number, **options)
+        done.skeletons.failures += mended.failures
+        _go_on(done, _apart(done.skeletons, mended), model, n, seed, number, progress)
         tools = {(failure.parent_id, finding.where) for failure in against for finding in failure.findings}
         done.count(n, len(tools), sum(len(mended_tools(one)) for one in done.skeletons) - before)
     return done
+
+
+def _begun(skeletons: Sequence[Skeleton], scenarios: Records[Scenario]) -> Completed:
+    """What there is at first; a scenario of a skeleton that is not there cannot be gone on with."""
+    there = {skeleton.id: skeleton for skeleton in skeletons}
+    strays = [
+        Failure(
+            stage="scenarios",
+            parent_id=scenario.skeleton_id,
+            error="NoSkeleton",
+            message=f"Expected the skeleton {scenario.skeleton_id} of the scenario {scenario.id} among those given, "
+            "got none; give it, or leave the scenario out.",
+            origin=scenario.origin,
+        )
+        for scenario in scenarios
+        if scenario.skeleton_id not in there
+    ]
+    mine = [scenario for scenario in scenarios if scenario.skeleton_id in there]
+    return Completed(Records(there.values()), Records(mine, [*scenarios.failures, *strays]))
+
+
+def _apart(worlds: Sequence[Skeleton], mended: Sequence[Skeleton]) -> list[Skeleton]:
+    """The mended worlds; one that would be the same as another one now stays as it was, for its scenarios' sake."""
+    taken = {one.id for one in worlds}
+    kept: list[Skeleton] = []
+    for old, new in zip(worlds, mended, strict=True):
+        kept.append(old if new.id in taken else new)
+        taken.add(new.id)
+    return kept
 
 
 def mended_tools(skeleton: Skeleton) -> dict[str, list[str]]:
@@ -101,16 +141,21 @@ def mended_tools(skeleton: Skeleton) -> dict[str, list[str]]:
     return tools
 
 
-def _amended(audit: Audit, mended: dict[str, Skeleton]) -> Audit:
-    skeleton = mended.get(audit.repaired.id if audit.repaired else audit.skeleton_id)
+def _amended(audit: Audit, worlds: dict[str, Skeleton], against: Sequence[Failure]) -> Audit:
+    skeleton = worlds.get(audit.repaired.id if audit.repaired else audit.skeleton_id)
     if skeleton is None:
         return audit
+    told = mended_tools(skeleton)
     found = [
         Finding(kind="found-by-scenarios", severity="note", where=tool, message=message)
-        for tool, messages in mended_tools(skeleton).items()
+        for tool, messages in told.items()
         for message in messages
     ]
-    return audit.replace(repaired=skeleton, findings=[*audit.findings, *found])
+    for failure in against:
+        found += failure.findings if failure.parent_id == skeleton.id else []
+    once = {(finding.kind, finding.where, finding.message): finding for finding in reversed(found)}
+    repaired = skeleton if told else audit.repaired
+    return audit.replace(repaired=repaired, findings=[*audit.findings, *reversed(once.values())])
 
 
 def findings_against(scenarios: Records[Scenario]) -> list[Failure]:
@@ -139,16 +184,11 @@ def _go_on(
     """Certify anew, write what is missing, and keep of each world the version that carries more scenarios."""
     before: dict[str, list[Scenario]] = {one.id: [] for one in done.skeletons}
     for scenario in done.scenarios:
-        before.setdefault(scenario.skeleton_id, []).append(scenario)
+        before[scenario.skeleton_id].append(scenario)
     new_of = {old.id: new for old, new in zip(done.skeletons, mended, strict=True)}
     carried = _carried(before, new_of, seed, model.workers, progress)
-    jobs = [
-        (new_of[key], number * ROUND + place)
-        for key in before
-        if key in new_of
-        for place in range(n - len(carried[key]))
-    ]
-    taken = {new_of[key].id: [s.task for s in carried[key]] for key in carried if key in new_of}
+    jobs = [(new_of[key], number * ROUND + place) for key in before for place in range(n - len(carried[key]))]
+    taken = {new_of[key].id: [s.task for s in carried[key]] for key in carried}
     made = build_samples(
         jobs, model, again_from=number * ROUND + n, seed=seed, taken=taken, progress=progress
     )
@@ -159,7 +199,7 @@ def _carried(
     before: dict[str, list[Scenario]], new_of: dict[str, Skeleton], seed: int, workers: int, progress: bool
 ) -> dict[str, list[Scenario]]:
     """The scenarios that are valid in the version of their world that there is now."""
-    changed = [s for key, mine in before.items() if key in new_of and new_of[key].id != key for s in mine]
+    changed = [s for key, mine in before.items() if new_of[key].id != key for s in mine]
 
     def again(scenario: Scenario) -> list[Scenario]:
         skeleton = new_of[scenario.skeleton_id]
@@ -168,9 +208,7 @@ def _carried(
         return [moved.replace(certificate=certificate)] if certificate.valid else []
 
     moved = run_all(again, changed, stage="certify again", workers=workers, progress=progress)
-    carried = {
-        key: list(mine) if key not in new_of or new_of[key].id == key else [] for key, mine in before.items()
-    }
+    carried = {key: list(mine) if new_of[key].id == key else [] for key, mine in before.items()}
     old_of = {new.id: key for key, new in new_of.items()}
     for scenario in moved:
         carried[old_of[scenario.skeleton_id]].append(scenario)
@@ -194,7 +232,7 @@ def _settle(
     added = Counter(scenario.skeleton_id for scenario in made)
     skeletons: list[Skeleton] = []
     scenarios: list[Scenario] = []
-    failures: list[Failure] = []
+    failures = [f for f in done.scenarios.failures if f.parent_id not in new_of]
     for old in done.skeletons:
         new = new_of[old.id]
         better = new.id == old.id or len(carried[old.id]) + added[new.id] >= len(before[old.id])
