@@ -23,7 +23,7 @@ from envscaler.scenarios import build_samples
 from envscaler.schema import Failure, Origin, Record, Scenario, Skeleton
 from envscaler.store import Records
 
-SAMPLES = 8
+SAMPLES = 40
 """Scenarios that are begun at most until one offers a place for the mistake."""
 
 

@@ -1,7 +1,7 @@
-"""What repair is worth: yields by revision and by round, and seeded mistakes caught; a JSON object a line.
+"""What repair is worth: yields by revision and by round, and what became of the tools; a JSON object a line.
 
-    python tests/bench/repair.py               8 worlds, 3 scenarios each, 2 mistakes of each kind
-    python tests/bench/repair.py 24 10 20      24 worlds, 10 scenarios each, 20 mistakes of each kind
+    python tests/bench/repair.py            8 worlds, 3 scenarios each
+    python tests/bench/repair.py 24 10      24 worlds, 10 scenarios each
 
 The worlds are the built-in model's with planted faults, and unaudited, so that there is more to be found than after
 an audit. A mended tool is held against the same world written without faults; only the bench knows it.
@@ -11,14 +11,14 @@ import json
 import sys
 import time
 
-import numpy as np
+from corpus import themes
 
 import envscaler as es
 from envscaler.audits import against_truth
 from envscaler.model.builtin import BuiltinModel
 from envscaler.model.builtin.domain import domains
 from envscaler.posing.completing import mended_tools
-from envscaler.schema import Audit, Skeleton, Theme
+from envscaler.schema import Audit, Skeleton
 from envscaler.store import Records
 
 
@@ -30,13 +30,9 @@ def tell(metric: str, value: float, unit: str) -> None:
 
 
 def worlds(count: int, rate: float) -> Records[Skeleton]:
-    themes = []
-    for name in sorted(domains())[:count]:
-        chance, domain = np.random.default_rng(7), domains()[name]
-        title, summary = domain.word_title(chance), domain.word_summary(chance)
-        about = {"usefulness": 8, "modelability": 8, "task_ids": [name], "example": "Please help me."}
-        themes.append(Theme(title=title, summary=summary, **about))
-    return es.build_skeletons(themes, BuiltinModel(fault_rate=rate), progress=False)
+    """The first worlds by name, with as many faults."""
+    made = themes(sorted(domains())[:count], 7)
+    return es.build_skeletons(made, BuiltinModel(fault_rate=rate), progress=False)
 
 
 def yields(count: int, n: int) -> None:
@@ -62,21 +58,6 @@ def yields(count: int, n: int) -> None:
     tell("seconds", time.perf_counter() - began, "s")
 
 
-def mistakes(count: int, n: int) -> None:
-    began = time.perf_counter()
-    attempts = es.try_mistakes(worlds(count, 0.0), n=n, progress=False)
-    planted = [attempt for attempt in attempts if attempt.planted]
-    for row in es.mistake_table(attempts).to_dict("records"):
-        tell(f"caught: {row['kind']}", row["caught"], "share")
-    tell("mistakes planted", len(planted), "mistakes")
-    tell("mistakes caught", sum(attempt.caught for attempt in planted) / max(1, len(planted)), "share")
-    tell(
-        "mistakes located", sum(attempt.located_right for attempt in planted) / max(1, len(planted)), "share"
-    )
-    tell("seconds for the mistakes", time.perf_counter() - began, "s")
-
-
 if __name__ == "__main__":
-    many, each, of_a_kind = ([int(word) for word in sys.argv[1:]] + [8, 3, 2][len(sys.argv) - 1 :])[:3]
+    many, each = ([int(word) for word in sys.argv[1:]] + [8, 3][len(sys.argv) - 1 :])[:2]
     yields(many, each)
-    mistakes(many, of_a_kind)
