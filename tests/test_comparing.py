@@ -284,7 +284,16 @@ def test_the_share_of_environments_is_what_was_put_in(spread, low, high):
         rows += [("a", f"e{e}-{s}", level + rng.normal(0, noise)) for s in range(10)]
     share, least, most = environment_share(frame(*rows))
     assert low <= share <= high and least <= share <= most
-    assert environment_share(frame(*rows)) == (share, least, most)
+
+
+def test_few_environments_leave_much_open_and_the_interval_covers_the_truth_as_often_as_it_says():
+    rng, truth, found = np.random.default_rng(7), 0.5, []
+    for _ in range(200):
+        levels = rng.normal(0, 1, 4)
+        rows = [("a", f"e{e}-{s}", levels[e] + rng.normal(0, 1)) for e in range(4) for s in range(6)]
+        found.append(environment_share(frame(*rows)))
+    covered = np.mean([low <= truth <= high for _, low, high in found])
+    assert 0.9 < covered <= 1.0 and np.mean([high - low for _, low, high in found]) > 0.5
 
 
 @pytest.mark.parametrize("rows", [[], [("a", "e0-0", 1.0)], [("a", f"e{i % 2}-{i}", 1.0) for i in range(6)]])

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy.stats import f as f_distribution
 from scipy.stats import permutation_test
 
 from envscaler.error import ParameterError
-from envscaler.given import a_frame, at_least, many
+from envscaler.given import a_frame, at_least, many, share
 from envscaler.schema import Scenario, Skeleton
 from envscaler.show.canvas import (
     INK,
@@ -303,39 +304,30 @@ def hardness_table(
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
-def environment_share(
-    frame: pd.DataFrame, *, resamples: int = 500, level: float = 0.95, seed: int = 0
-) -> tuple[float, float, float]:
+def environment_share(frame: pd.DataFrame, *, level: float = 0.95) -> tuple[float, float, float]:
     """How much of the variance between scenarios lies between environments (0 none, 1 all of it), with an interval.
 
-    The intraclass correlation of scenarios' mean rewards (one-way analysis of variance, negative estimates set to 0),
-    and a bootstrap over environments. NaN where no two environments have two scenarios, or all rewards are equal.
+    The intraclass correlation of scenarios' mean rewards by one-way analysis of variance, below 0 set to 0, and
+    Searle's interval, which is exact for normal values and equally many scenarios an environment and else an
+    approximation. NaN where no two environments have two scenarios, or all rewards are equal.
     """
-    check_settings(resamples, level, seed)
+    share(level, "a level")
     a_frame(frame, ["skeleton_id", "scenario_id", "reward"], _MADE_BY)
     cells = frame.groupby(["skeleton_id", "scenario_id"])["reward"].mean().dropna()
     groups = [group.to_numpy() for _, group in cells.groupby(level=0) if len(group) > 1]
-    if len(groups) < 2:
+    sizes, total = np.array([len(group) for group in groups]), sum(map(len, groups))
+    if len(groups) < 2 or np.ptp(np.concatenate(groups)) < 1e-9:
         return np.nan, np.nan, np.nan
-    rng = np.random.default_rng(seed)
-    drawn = [
-        _correlation([groups[i] for i in rng.integers(len(groups), size=len(groups))])
-        for _ in range(resamples)
-    ]
-    low, high = np.nanquantile([*drawn, 0.0], [(1 - level) / 2, (1 + level) / 2])
-    share = _correlation(groups)
-    return (share, float(low), float(high)) if not np.isnan(share) else (np.nan, np.nan, np.nan)
-
-
-def _correlation(groups: Sequence[np.ndarray]) -> float:
-    sizes, values = np.array([len(group) for group in groups]), np.concatenate(groups)
-    total = len(values)
     means = np.array([group.mean() for group in groups])
-    within = ((values - np.repeat(means, sizes)) ** 2).sum() / (total - len(groups))
-    between = (sizes * (means - values.mean()) ** 2).sum() / (len(groups) - 1)
-    size = (total - (sizes**2).sum() / total) / (len(groups) - 1)
-    spread = between + (size - 1) * within
-    return float(np.clip((between - within) / spread, 0, 1)) if spread > 1e-12 else np.nan
+    off = np.concatenate(groups) - np.repeat(means, sizes)
+    degrees = len(groups) - 1, total - len(groups)
+    within = max((off**2).sum() / degrees[1], 1e-12)
+    ratio = (sizes * (means - (sizes * means).sum() / total) ** 2).sum() / degrees[0] / within
+    size = (total - (sizes**2).sum() / total) / degrees[0]
+    beyond = (1 + level) / 2
+    ratios = np.array([ratio, ratio / f_distribution.ppf(beyond, *degrees), ratio * f_distribution.ppf(beyond, *degrees[::-1])])
+    found, low, high = np.clip((ratios - 1) / (ratios + size - 1), 0, 1)
+    return float(found), float(low), float(high)
 
 
 @in_house_style
