@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.stats import f as f_distribution
+from scipy.stats import f as fisher
 from scipy.stats import permutation_test
 
 from envscaler.error import ParameterError
@@ -325,7 +325,9 @@ def environment_share(frame: pd.DataFrame, *, level: float = 0.95) -> tuple[floa
     ratio = (sizes * (means - (sizes * means).sum() / total) ** 2).sum() / degrees[0] / within
     size = (total - (sizes**2).sum() / total) / degrees[0]
     beyond = (1 + level) / 2
-    ratios = np.array([ratio, ratio / f_distribution.ppf(beyond, *degrees), ratio * f_distribution.ppf(beyond, *degrees[::-1])])
+    ratios = np.array(
+        [ratio, ratio / fisher.ppf(beyond, *degrees), ratio * fisher.ppf(beyond, *degrees[::-1])]
+    )
     found, low, high = np.clip((ratios - 1) / (ratios + size - 1), 0, 1)
     return float(found), float(low), float(high)
 
