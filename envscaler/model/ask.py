@@ -55,24 +55,23 @@ def ask(
         step, prompt.render(step, variables), reply.schema_of(answer), (), dict(settings or {}), sample
     )
     request, error = first, None
-    for _ in range(max(1, tries)):
+    for number in range(1, max(1, tries) + 1):
         answered = model.answer(request)
         try:
             return reply.parse(answered, answer)
         except ReplyError as refusal:
             error = refusal
             log.info("%s: %s asks again: %s", step, model.name, refusal)
-            request = first.with_messages(*_correction(answered, refusal))
+            request = first.with_messages(*_correction(answered, refusal, number))
     raise ReplyError(
         f"{step}: {model.name} gave no usable answer in {max(1, tries)} tries. The last: {error}"
     ) from error
 
 
-def _correction(answered: Reply, error: ReplyError) -> tuple[Message, Message]:
+def _correction(answered: Reply, error: ReplyError, number: int) -> tuple[Message, Message]:
     shown = answered.text if len(answered.text) <= _SHOWN else f"{answered.text[:_SHOWN]}\n… (cut here)"
-    wish = (
-        f"That answer cannot be used. {error}\nAnswer the request again, whole and in the form it asks for."
-    )
+    # Numbered, so that a model which repeats itself is asked another thing and not given its own memory of it.
+    wish = f"Answer {number} cannot be used. {error}\nAnswer the request again, whole and in the form it asks for."
     return {"role": "assistant", "content": shown or "(no text)"}, {"role": "user", "content": wish}
 
 
@@ -82,15 +81,16 @@ def chat(
     messages: Sequence[Message],
     tools: Sequence[dict[str, Any]] = (),
     *,
+    schema: Mapping[str, Any] | None = None,
     sample: int = 0,
     settings: Mapping[str, Any] | None = None,
 ) -> Reply:
-    """One turn of an agent: the messages as they are, and the tools it may call.
+    """One turn of an agent: the messages as they are, and the tools it may call or the schema it answers by.
 
     Raises:
         ModelError: the model could not be asked.
     """
-    return model.answer(Request(step, tuple(messages), None, tuple(tools), dict(settings or {}), sample))
+    return model.answer(Request(step, tuple(messages), schema, tuple(tools), dict(settings or {}), sample))
 
 
 def origin(

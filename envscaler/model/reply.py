@@ -136,9 +136,20 @@ def split_thinking(text: str) -> tuple[str, str]:
     # Only at the beginning is the tag the model's own; further down it may be part of the answer.
     text = re.sub(r"\A\s*<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)", keep, text, flags=re.DOTALL)
     # Some chat templates open the block themselves, so that only its end is in the reply.
-    if not thoughts:
+    if not thoughts and not _is_json(text):
         text = re.sub(r"\A((?:(?!<think).)*?)</think(?:ing)?>", keep, text, flags=re.DOTALL)
     return text.strip("\n") if thoughts else text, "\n\n".join(thoughts)
+
+
+def _is_json(text: str) -> bool:
+    """Whether a text is JSON as a whole; a tag in it is part of a string."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 # JSON

@@ -2,21 +2,25 @@
 
     client, embedding → Server.send → openai's client → the network
 
-A busy server and a dropped connection are tried again, a bounded number of times; whatever else goes wrong
-becomes a `ModelError` that says what to do. The key goes to the server and nowhere else: not into errors,
-logs, or what an object shows of itself. What is sent and what comes back is for `wire` to know.
+A busy server and a dropped connection are tried again, a bounded number of times and seconds, and a busy server is
+asked less at once (`gate`); whatever else goes wrong becomes a `ModelError` that says what to do. The key goes to the
+server and nowhere else: not into errors, logs, or what an object shows of itself. What is sent and what comes back is
+for `wire` to know.
 """
 
 import base64
+import itertools
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from envscaler.error import ModelError
 from envscaler.model import wire
+from envscaler.model.gate import Gate
 
 if TYPE_CHECKING:
     import openai
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
 _OPENAI = "https://api.openai.com/v1"
 _LONGEST_WAIT = 120.0
 """Seconds; a server that wants more is not waited for."""
+_SHARE, _POOLS = 32, 16
+"""Threads that share a pool of connections, and pools at most: in a pool of hundreds each request looks through all."""
 
 
 class Server:
@@ -35,6 +41,7 @@ class Server:
         base_url: the server; default `OPENAI_BASE_URL`, else OpenAI's.
         api_key: default `OPENAI_API_KEY`; a server of one's own may need none.
         timeout: seconds to wait for one answer.
+        deadline: seconds for one request, all attempts and waits together.
         attempts: how often one request is sent when the server is busy or the connection drops.
         offline: nothing will be sent, so no key is needed.
 
@@ -49,6 +56,7 @@ class Server:
         base_url: str | None = None,
         api_key: str | None = None,
         timeout: float = 300.0,
+        deadline: float = 900.0,
         attempts: int = 6,
         offline: bool = False,
     ) -> None:
@@ -61,11 +69,13 @@ class Server:
             )
         _check_url(url or _OPENAI)
         _check_key(key)
-        self.model, self.timeout, self.attempts = model, timeout, attempts
+        self.model, self.timeout, self.deadline, self.attempts = model, timeout, deadline, attempts
+        self.gate = Gate()
         self._url = (url or _OPENAI).rstrip("/")
         self._key = key
         self._reached = False
-        self._client: openai.OpenAI | None = None
+        self._clients: dict[int, openai.OpenAI] = {}
+        self._threads, self._own = itertools.count(), threading.local()
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -110,8 +120,25 @@ class Server:
         from tenacity import Retrying, retry_if_exception
 
         retrying = Retrying(retry=retry_if_exception(_may_pass), wait=_wait, stop=self._enough, reraise=True)
-        content: bytes = retrying(lambda: call(self._connected()).content)
+        end = time.monotonic() + self.deadline
+        content: bytes = retrying(lambda: self._once(call, end))
         self._reached = True
+        return content
+
+    def _once(self, call: "Callable[[openai.OpenAI], Any]", end: float) -> bytes:
+        """One attempt; the last ones have what is left of the deadline."""
+        import openai
+
+        with self.gate.passing():
+            left = end - time.monotonic()
+            client = self._connected()
+            try:
+                content: bytes = call(
+                    client if left >= self.timeout else client.with_options(timeout=max(left, 1.0))
+                ).content
+            except openai.RateLimitError as error:
+                self.gate.busy(min(_retry_after(error) or 0.0, _LONGEST_WAIT))
+                raise
         return content
 
     def _enough(self, state: "RetryCallState") -> bool:
@@ -119,6 +146,11 @@ class Server:
 
         error = state.outcome.exception() if state.outcome else None
         self._reached |= isinstance(error, openai.APIStatusError)
+        if (
+            state.seconds_since_start is not None
+            and state.seconds_since_start + state.upcoming_sleep > self.deadline
+        ):
+            return True
         # A server that was never reached is more likely mistyped than busy: say so soon.
         mistyped = isinstance(error, openai.APIConnectionError) and not self._reached
         if mistyped and isinstance(error, openai.APITimeoutError):
@@ -126,19 +158,23 @@ class Server:
         return state.attempt_number >= (min(2, self.attempts) if mistyped else self.attempts)
 
     def _connected(self) -> "openai.OpenAI":
+        import httpx2
         import openai
 
+        if not hasattr(self._own, "pool"):
+            self._own.pool = next(self._threads) // _SHARE % _POOLS
         with self._lock:
-            if self._client is None:
+            if self._own.pool not in self._clients:
                 # The bare URL, for it is logged with each request. Servers without keys still want a key's header.
-                self._client = openai.OpenAI(
+                self._clients[self._own.pool] = openai.OpenAI(
                     api_key=self._key or "none",
                     base_url=self.url,
                     default_headers=_basic(self._url),
                     timeout=self.timeout,
                     max_retries=0,
+                    http_client=openai.DefaultHttpxClient(limits=httpx2.Limits(keepalive_expiry=30)),
                 )
-            return self._client
+            return self._clients[self._own.pool]
 
     def tell(self, error: "openai.OpenAIError | None") -> ModelError:
         """What went wrong, in words. Raise it outside the handler: `error` itself may repeat the key."""

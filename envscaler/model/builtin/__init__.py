@@ -43,6 +43,7 @@ NEEDS = {
     "scenarios/check": "summary state task item kind feedback",
     "scenarios/witness": "summary tools rules state task feedback",
     "rollouts/act": "summary rules",
+    "rollouts/act_schema": "summary rules tools",
     "rollouts/act_text": "summary rules tools",
     "rollouts/user": "task dialogue",
 }
@@ -67,7 +68,7 @@ ANSWERS: dict[str, Answer] = {
     "scenarios/witness": poser.witness,
     "rollouts/user": player.user,
 }
-"""Step → who answers it; the two acting steps see the chat as well and are answered apart."""
+"""Step → who answers it; the acting steps see the chat as well and are answered apart."""
 
 
 class BuiltinModel:
@@ -95,8 +96,10 @@ class BuiltinModel:
             return _acted(player.act(blocks, request.messages, request.tools, rng), request)
         if request.step == "rollouts/act_text":
             return Reply(text=player.act_text(blocks, request.messages, rng))
+        if request.step == "rollouts/act_schema":
+            return Reply(text=player.act_schema(blocks, request.messages, rng))
         if request.step not in ANSWERS:
-            known = ", ".join([*ANSWERS, "rollouts/act", "rollouts/act_text"])
+            known = ", ".join(NEEDS)
             raise NothingFits(
                 f"The built-in model has no answer to the step {request.step!r}, only to {known}."
             )

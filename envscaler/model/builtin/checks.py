@@ -15,7 +15,7 @@ _SAME = """\
         if isinstance(wanted, float) and isinstance(value, (int, float)) and not isinstance(value, bool):
             return abs(value - wanted) < 0.005
         if isinstance(wanted, str) and isinstance(value, str):
-            return value.strip().casefold() == wanted.strip().casefold()
+            return value.strip() == wanted.strip()
         return value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
 
 """

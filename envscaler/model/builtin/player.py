@@ -1,4 +1,4 @@
-"""The stand-in in an episode: as the acting agent (`rollouts/act`, `rollouts/act_text`) and as the user
+"""The stand-in in an episode: as the acting agent (`rollouts/act`, `act_schema`, `act_text`) and as the user
 (`rollouts/user`).
 
 The agent reads what the user has said so far for sentences it understands, plans their calls, and takes ids
@@ -24,6 +24,7 @@ from envscaler.record import map_references, read_loosely
 Message = Mapping[str, Any]
 
 _CALL = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
+_CHOICE = re.compile(r'^\{"action": \{"tool": ', re.MULTILINE)
 _RESPONSE = re.compile(r"<tool_response>\s*(.*?)\s*</tool_response>", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 
@@ -41,13 +42,25 @@ def act(blocks: Mapping[str, str], messages: Sequence[Message], tools: Sequence[
     return _next(_world(blocks, names), messages, _replies(messages))
 
 
-def act_text(blocks: Mapping[str, str], messages: Sequence[Message], rng: Rng) -> str:
-    """The next turn of an agent that writes its calls as text."""
+def act_schema(blocks: Mapping[str, str], messages: Sequence[Message], rng: Rng) -> str:
+    """The next turn of an agent that answers by a schema of its tools."""
+    turn = _text_turn(blocks, messages, _CHOICE)
+    call = turn.call and {"tool": turn.call["name"], "arguments": turn.call["arguments"]}
+    thought = "A planned call is open." if call else "There is nothing left to call."
+    return json.dumps({"thought": thought, "action": call or {"say": turn.text}}, ensure_ascii=False)
+
+
+def _text_turn(blocks: Mapping[str, str], messages: Sequence[Message], called: re.Pattern[str]) -> Turn:
     world = _world(blocks, need(blocks, "tools"))
     said = [m for m in messages if not _is_response(m)]
-    asked = sum(len(_CALL.findall(_text(m))) for m in messages[1:] if m.get("role") == "assistant")
+    asked = sum(len(called.findall(_text(m))) for m in messages[1:] if m.get("role") == "assistant")
     replies = [read_loosely(r) for m in messages if _is_response(m) for r in _RESPONSE.findall(_text(m))]
-    turn = _next(world, said, replies[:asked])
+    return _next(world, said, replies[:asked])
+
+
+def act_text(blocks: Mapping[str, str], messages: Sequence[Message], rng: Rng) -> str:
+    """The next turn of an agent that writes its calls as text."""
+    turn = _text_turn(blocks, messages, _CALL)
     return (
         f"<tool_call>\n{json.dumps(turn.call, ensure_ascii=False)}\n</tool_call>" if turn.call else turn.text
     )
