@@ -74,7 +74,7 @@ def inspect(skeletons: list[Any], audits: list[Any]) -> None:
             "inspector", f"choose {name}, all environments", choice, list(islice(cycle([*values, "all"]), 40))
         )
         choice.value = "all"
-    places = chance.sample(range(inspector.count), 200)
+    places = chance.sample(range(inspector.count), min(200, inspector.count))
     spread("inspector", "next", [clock(lambda p=p: inspector.go(p)) for p in places])
     say("inspector", "page, median", median(turned(inspector, p) for p in places) / 1000, "kB")
     inspector.whole.value = True
