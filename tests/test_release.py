@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import library
@@ -19,7 +18,7 @@ from hypothesis import strategies as st
 from envscaler import release
 from envscaler.episode import roll_out
 from envscaler.error import ParameterError, StoreError
-from envscaler.release import episodes, exact, hub, rows, shapes
+from envscaler.release import episodes, exact, rows, shapes
 from envscaler.schema import Call, Check, Rollout, Scenario, Skeleton, Step
 from envscaler.scripted import IdleAgent, RandomAgent, WitnessAgent
 from envscaler.store import write_records
@@ -625,47 +624,6 @@ def test_one_name_for_two_environments(tmp_path):
     table = [environment(), environment(), environment(environment_summary="Another")]
     read = release.read_environments(put(tmp_path / "e.json", table))
     assert len(read) == 1 and "is there twice" in read.failures[0].message
-
-
-# The hub
-
-
-def test_a_data_set_is_fetched_by_its_name(tmp_path, monkeypatch):
-    data = put(tmp_path / "rl_metadata.json", [scenario()])
-    asked = []
-
-    def download(name, file, repo_type):
-        asked.append((name, file, repo_type))
-        return str(data)
-
-    files = ["README.md", "rl_metadata.json", "rl_metadata_processed.json"]
-    fake = SimpleNamespace(list_repo_files=lambda name, repo_type: files, hf_hub_download=download)
-    monkeypatch.setitem(sys.modules, "huggingface_hub", fake)
-    assert len(release.read_scenarios("somebody/Scenarios")) == 1
-    assert len(release.read_scenarios("somebody/Scenarios/sub/other.json")) == 1
-    assert asked == [
-        ("somebody/Scenarios", "rl_metadata.json", "dataset"), ("somebody/Scenarios", "sub/other.json", "dataset"),
-    ]  # fmt: skip
-    files[1] = "a.json"
-    with pytest.raises(StoreError, match="Name it"):
-        release.read_scenarios("somebody/Scenarios")
-
-
-def test_without_the_hub_or_a_network_a_sentence_says_so(monkeypatch):
-    def offline(*_: Any, **__: Any) -> None:
-        raise ConnectionError("no\nnetwork")
-
-    monkeypatch.setitem(sys.modules, "huggingface_hub", SimpleNamespace(list_repo_files=offline))
-    with pytest.raises(StoreError, match=r"neither can be had .ConnectionError: no network"):
-        release.read_environments("somebody/Environments")
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(StoreError, match=r"pip install 'envscaler\[hub\]'"):
-        release.read_environments("somebody/Environments")
-
-
-@pytest.mark.parametrize("name", ["data/absent.json", "./a/b", "/a/b", "~/a", "a", "a/b c", "../a/b"])
-def test_a_path_is_not_asked_of_the_hub(name):
-    assert hub.local(name) == Path(name)
 
 
 # Streaming
