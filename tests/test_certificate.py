@@ -99,6 +99,14 @@ def test_every_fault_has_its_line(changes: dict, names: set[str]) -> None:
     assert names <= found, found
 
 
+def test_without_a_goal_the_reason_is_that_there_is_none() -> None:
+    guards = [check for check in library.scenario().checks if check.kind == "guard"]
+    for checks in ([], guards):
+        found = lines(library.scenario(checks=checks))
+        told = " ".join(found[name].detail for name in ("nothing done", "database wiped", "witness replayed"))
+        assert "there is no goal" in told and "broke" not in told, told
+
+
 def test_without_a_witness_nothing_is_failed_that_was_not_tried() -> None:
     found = lines(library.scenario(witness=[]))
     assert {name for name, p in found.items() if p.status == "unproved"} == {*PLAYED, *OTHERWISE, *MUTATED}

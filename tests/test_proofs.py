@@ -10,6 +10,7 @@ from envscaler.world.proving.proofs import (
     Ended,
     Tried,
     always_answer,
+    freed_guarded,
     goals_needed,
     guards_broken,
     idle_guards,
@@ -19,6 +20,8 @@ from envscaler.world.proving.proofs import (
     solved_otherwise,
     solves,
 )
+from envscaler.world.proving.unasked import UNASKED
+from envscaler.world.witness import Played
 
 ITEMS = [("a", "goal"), ("b", "goal"), ("g", "guard"), ("bystanders", "guard")]
 
@@ -82,6 +85,31 @@ def test_guards_are_broken_or_named() -> None:
     assert idle_guards(some) == ["bystanders"] and guards_broken(some).figure == 0.5
     assert guards_broken(some).detail == "bystanders is broken by no mutant"
     assert guards_broken([*some, tried("+++-")]).status == "proved"
+
+
+def test_a_freed_table_is_guarded_or_its_records_are_named() -> None:
+    assert (freed_guarded([]).status, freed_guarded([]).figure) == ("proved", None)
+    assert freed_guarded([tried("++-+"), tried("-+++")]).figure == 1.0
+    line = freed_guarded([tried("++-+"), tried("++++", "k", "t/a.x", reachable=False)])
+    assert (line.status, line.figure) == ("failed", 0.5) and "[k] t/a.x" in line.detail
+
+
+def test_a_call_besides_that_survives_is_told_of_whether_it_fails_or_not() -> None:
+    dead = [tried("-+++")] * 3
+    spared = killed([*dead, tried("++++", UNASKED, "t()", reachable=False)])
+    assert (
+        spared.status == "proved"
+        and f"[{UNASKED}] t()" in spared.detail
+        and "1 by a call more" in spared.detail
+    )
+    assert killed([*dead, tried("++++", UNASKED, "t()")]).status == "failed"
+
+
+def test_why_there_is_no_reward_is_told() -> None:
+    guards = tried("??++").outcomes[2:]
+    for line in (pays_nothing("n", guards), solves("s", Ended(Played([], [], [], None), {}), guards)):
+        assert "there is no goal" in line.detail and "broke" not in line.detail
+    assert "a check broke" in pays_nothing("n", tried("?+++").outcomes).detail
 
 
 def test_a_family_with_nothing_to_try_stands_against_nobody() -> None:

@@ -3,9 +3,10 @@
 Every line of it is a trial that was run, for scenarios of this library and for anybody's. An agent that does
 nothing, a wiped database and garbage must earn 0. The witness must earn 1, in another process and with another seed
 too; leaving out any of its changes must cost something; its rules must hold along it. What solves the task
-otherwise must be paid as well (`otherwise`), and mutants of the solution must not be (`mutants`): each goal must
-tell one from the solution that no other goal does, each guard must be broken by one. Every check must answer on
-every state met here. Without a witness the trials that need one are `unproved`.
+otherwise must be paid as well (`otherwise`), and mutants of the solution must not be (`mutants`), nor a call more
+that spoils something (`unasked`): each goal must tell one from the solution that no other goal does, each guard must
+be broken by one. Every check must answer on every state met here. Without a witness the trials that need one are
+`unproved`.
 
 The witness is played once with a snapshot before every call, and what differs from it goes on from there; all states
 are graded in one sealed worker. This module searches no witness and repairs nothing; what a line needs to be
@@ -22,14 +23,17 @@ from envscaler.world import clock
 from envscaler.world.change import State, same
 from envscaler.world.check import Grader, survivors
 from envscaler.world.environment import Environment
-from envscaler.world.mutants.calls import call_mutants, named
-from envscaler.world.mutants.states import StateMutant, state_mutants
+from envscaler.world.mutants.calls import CallMutant, call_mutants, named
+from envscaler.world.mutants.states import FREED, StateMutant, state_mutants
+from envscaler.world.mutants.texts import quoted_in, text_mutants
 from envscaler.world.proving import proofs
 from envscaler.world.proving.alike import Alike
 from envscaler.world.proving.otherwise import Otherwise, Ways, free_values
 from envscaler.world.proving.proofs import Ended, Tried
 from envscaler.world.proving.shape import Shape, leaves, value_at
-from envscaler.world.witness import Branches, play
+from envscaler.world.proving.unasked import UNASKED, freed_tables, unasked_calls
+from envscaler.world.schemas import sound
+from envscaler.world.witness import Branch, Branches, play
 
 LATER = 26 * 3600.0
 """Seconds that the later clock is ahead: another day and another hour."""
@@ -47,7 +51,7 @@ def certify(skeleton: Skeleton, scenario: Scenario, *, seed: int = 0, **options:
     try:
         with Environment(skeleton, scenario, seed=seed, **options) as environment:
             environment.reset()
-            return _Trials(skeleton, scenario, environment, seed, options).certificate()
+            return _Trials(sound(skeleton), scenario, environment, seed, options).certificate()
     except SourceError as error:
         return Certificate(proofs=[Proof(name="loads", status="failed", detail=str(error))])
 
@@ -68,6 +72,8 @@ class _Trials:
         self._initial = environment.view
         self._graded: dict[str, list[Outcome]] = {}
         self._dropped: dict[str, str] = {}  # by call left out: the end without it; none where one is refused
+        self._freed = freed_tables(self._initial, scenario.may_change)
+        self._sources = "\n".join(check.source for check in scenario.checks)
 
     def certificate(self) -> Certificate:
         """All of them."""
@@ -148,6 +154,7 @@ class _Trials:
         lines += [
             self._left_out(branches),
             proofs.killed(mutants),
+            proofs.freed_guarded([mutant for mutant in mutants if mutant.kind in FREED]),
             proofs.goals_needed(mutants),
             proofs.guards_broken(mutants),
             *self._rules(branches),
@@ -194,7 +201,9 @@ class _Trials:
         return line, ([Otherwise(family, "26 hours later", later.final)], {})
 
     def _ways(self, branches: Branches, alike: Alike) -> Iterator[Otherwise]:
-        free = list(free_values(self._skeleton, branches, alike, self._seed))
+        task = self._scenario.task.lower()
+        asked = [text for text in quoted_in(self._sources) if text.lower() in task]
+        free = list(free_values(self._skeleton, branches, alike, self._seed, asked))
         for way in free:
             alike.loosen(branches.final, way.final, everywhere=False)
         yield from Ways(self._skeleton, branches, alike, self._seed).all()
@@ -204,34 +213,64 @@ class _Trials:
 
     def _mutants(self, branches: Branches, alike: Alike) -> list[Tried]:
         """Mutants of calls that lead to an end of their own, then mutants of the final state."""
-        states: dict[str, tuple[str, str, State, bool]] = {}
-        own = alike.mark(branches.final)
-        seen = {own: "the witness"}
-        shape = Shape(self._initial)
+        ends, shape = _Ends(branches, alike), Shape(self._initial)
         for mutant in call_mutants(self._skeleton, branches.witness, branches.played, shape, seed=self._seed):
-            branch = branches.go_on(mutant.place, mutant.calls, astray=mutant.wrong)
-            if branch is None or (mutant.wrong and branches.differs_freely(mutant.place, branch)):
-                continue
-            name, mark = f"{mutant.kind}: {mutant.what}", alike.mark(branch.final)
-            if mark == own and mutant.kind not in _OTHER_NUMBER and branch.refused is None:
-                # As many calls at the same times: what differs comes of the argument, also where times stand.
-                mark = own if same(branch.final, branches.final) else canonical(branch.final)
-            if mark not in seen:
-                seen[mark] = name
-                states[name] = (mutant.kind, mutant.what, branch.final, True)
-            if mutant.kind == "call dropped":
-                self._dropped[mutant.what] = seen[mark] if branch.refused is None else ""
+            led_to = ends.play(mutant)
+            if led_to and mutant.kind == "call dropped":
+                self._dropped[mutant.what] = led_to[1] if led_to[0].refused is None else ""
+        texts = self._texts(ends, shape, alike)
+        for one in unasked_calls(self._skeleton, branches, self._seed):
+            if not ends.is_known(one.state):
+                ends.add(UNASKED, one.what, one.state, one.spoils(self._freed))
         given = _given(branches)
-        for made in self._state_mutants(branches, alike, self._seed):
-            if made.kind not in _MAY_BE_ALIKE or alike.mark(made.state) not in seen:
-                reach = _within_reach(made, branches.final, given)
-                states.setdefault(f"{made.kind}: {made.what}", (made.kind, made.what, made.state, reach))
-        tried = self._tried(states)
+        for made in self._state_mutants(branches, alike):
+            if made.kind not in _MAY_BE_ALIKE or not ends.is_known(made.state):
+                ends.add(made.kind, made.what, made.state, _within_reach(made, branches.final, given))
+        tried = self._as_tools_take_them(self._tried(ends.taken()), texts, ends)
         return [*tried, *self._harder(branches, proofs.idle_guards(tried))]
 
-    def _state_mutants(self, branches: Branches, alike: Alike, seed: int) -> Iterator[StateMutant]:
-        words = " ".join(check.source for check in self._scenario.checks)
-        return state_mutants(self._initial, branches.final, seed=seed, loose=alike.is_loose, named=words)
+    def _texts(self, ends: "_Ends", shape: Shape, alike: Alike) -> dict[tuple[str, str], CallMutant]:
+        """Other texts in the final state, each with the call that would put it there."""
+        branches = ends.branches
+        states = self._initial, branches.final
+        made = text_mutants(
+            self._skeleton,
+            branches.witness,
+            branches.played,
+            states,
+            shape,
+            loose=alike.is_loose,
+            sources=self._sources,
+        )
+        calls = {}
+        for text in made:
+            if text.state is None:
+                ends.play(text.call)
+            else:
+                calls[text.call.kind, text.call.what] = text.call
+                ends.add(text.call.kind, text.call.what, text.state, True)
+        return calls
+
+    def _as_tools_take_them(
+        self, tried: list[Tried], texts: dict[tuple[str, str], CallMutant], ends: "_Ends"
+    ) -> list[Tried]:
+        """What was tried; in the place of texts that are paid, the ends of the calls that would write them."""
+        doubted = [t for t in tried if (t.kind, t.what) in texts and t.survives]
+        for one in doubted:
+            ends.play(texts[one.kind, one.what])
+        if not doubted or ends.branches.given_up:
+            return tried
+        return [*(t for t in tried if t not in doubted), *self._tried(ends.taken())]
+
+    def _state_mutants(self, branches: Branches, alike: Alike) -> Iterator[StateMutant]:
+        return state_mutants(
+            self._initial,
+            branches.final,
+            seed=self._seed,
+            loose=alike.is_loose,
+            named=self._sources,
+            freed=self._freed,
+        )
 
     def _harder(self, branches: Branches, idle: Sequence[str]) -> list[Tried]:
         """For guards that nothing has broken yet: the final state with whole tables emptied or spoilt."""
@@ -267,6 +306,43 @@ class _Trials:
         ]
         found = self._grader.broken_invariants(self._skeleton.rules, changes)
         return [proofs.holds_along([f.message for findings in found for f in findings])]
+
+
+class _Ends:
+    """The ends that mutants lead to, each of them once."""
+
+    def __init__(self, branches: Branches, alike: Alike) -> None:
+        self.branches, self._alike = branches, alike
+        self._own = alike.mark(branches.final)
+        self._names = {self._own: "the witness"}
+        self._states: dict[str, tuple[str, str, State, bool]] = {}
+
+    def taken(self) -> dict[str, tuple[str, str, State, bool]]:
+        """Those that were added since this was last asked, under their names."""
+        states, self._states = self._states, {}
+        return states
+
+    def add(self, kind: str, what: str, state: State, reachable: bool) -> None:
+        """One that was made without playing it."""
+        self._states.setdefault(f"{kind}: {what}", (kind, what, state, reachable))
+
+    def play(self, mutant: CallMutant) -> tuple[Branch, str] | None:
+        """Play one; how it went, and what the first one that ended so is called. None where it is no mutant."""
+        branch = self.branches.go_on(mutant.place, mutant.calls, astray=mutant.wrong)
+        if branch is None or (mutant.wrong and self.branches.differs_freely(mutant.place, branch)):
+            return None
+        mark = self._alike.mark(branch.final)
+        if mark == self._own and mutant.kind not in _OTHER_NUMBER and branch.refused is None:
+            # As many calls at the same times: what differs comes of the argument, also where times stand.
+            mark = self._own if same(branch.final, self.branches.final) else canonical(branch.final)
+        if mark not in self._names:
+            self._names[mark] = f"{mutant.kind}: {mutant.what}"
+            self.add(mutant.kind, mutant.what, branch.final, True)
+        return branch, self._names[mark]
+
+    def is_known(self, state: State) -> bool:
+        """Whether a play of one, or the witness, ended in a state like this."""
+        return self._alike.mark(state) in self._names
 
 
 _OTHER_NUMBER = frozenset({"call dropped", "call doubled"})

@@ -7,8 +7,10 @@ whoever trusts the checks' author that little has them graded `apart`, each in a
 check that raises, hangs or returns something other than a bool is `passed=None`: broken, never false.
 
 `may_change` names what a task may touch: `table` (or a scalar) all of it, `table/key` that record, `table/+`
-rows added; keys are escaped as in `change`. Everything else is a bystander and must be as it was. This module
-does not decide whether a scenario is worth keeping (`certificate` does).
+rows added, as to a log; keys are escaped as in `change`. Everything else is a bystander and must be as it was. In a
+table that is named as a whole nothing is, not even where a solution only adds to it: then the checks have to guard
+the records that were there, and the certificate sees to it that they do. This module does not decide whether a
+scenario is worth keeping (`certificate` does).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -18,7 +18,7 @@ from envscaler.record import references
 from envscaler.schema import Call, Json, Skeleton
 from envscaler.world.change import copied
 from envscaler.world.mutants.states import in_turn
-from envscaler.world.mutants.values import Wrong, near, short
+from envscaler.world.mutants.values import Wrong, alike_first, near, short
 from envscaler.world.proving.shape import Path, Shape, leaves
 from envscaler.world.witness import Played, renumbered
 
@@ -121,25 +121,34 @@ class _Maker:
         for kind, wrong in options:
             shown = "left out" if wrong is _LEFT_OUT else f"{short(value)} → {short(wrong)}"
             what = f"{named(self._witness, place)}.{'.'.join(map(str, way))}: {shown}"
-            calls = [self._with(place, way, wrong), *self._witness[place + 1 :]]
+            right = self._witness[place], self._played.calls[place]
+            calls = [exchanged(*right, way, wrong), *self._witness[place + 1 :]]
             yield CallMutant(kind, what, place, calls, wrong=True)
-
-    def _with(self, place: int, way: Path, wrong: Json) -> Call:
-        call, made = self._witness[place], self._played.calls[place]
-        arguments = dict(call.arguments)
-        if wrong is _LEFT_OUT:
-            del arguments[str(way[0])]
-            return Call(tool=call.tool, arguments=arguments)
-        # Of the argument that is wrong the values are those it had; the others go on referring to replies.
-        holder: dict[str, Any] = {str(way[0]): copied(made.arguments[str(way[0])])}
-        at: Any = holder
-        for step in way[:-1]:
-            at = at[step]
-        at[way[-1]] = wrong
-        return Call(tool=call.tool, arguments={**arguments, **holder})
 
     def _schema(self, place: int) -> dict[str, Any]:
         return self._schemas.get(self._witness[place].tool, {})
+
+
+def exchanged(call: Call, made: Call, way: Path, wrong: Json) -> Call:
+    """A call with another value in one place, or without an argument.
+
+    Args:
+        call: as written.
+        made: with its references resolved.
+        way: the argument's name, and the path to a part of it.
+        wrong: what is put there.
+    """
+    arguments = dict(call.arguments)
+    if wrong is _LEFT_OUT:
+        del arguments[str(way[0])]
+        return Call(tool=call.tool, arguments=arguments)
+    # Of the argument that is wrong the values are those it had; the others go on referring to replies.
+    holder: dict[str, Any] = {str(way[0]): copied(made.arguments[str(way[0])])}
+    at: Any = holder
+    for step in way[:-1]:
+        at = at[step]
+    at[way[-1]] = wrong
+    return Call(tool=call.tool, arguments={**arguments, **holder})
 
 
 def mistakes(schema: Any, way: Path, value: Json, shape: Shape, chance: random.Random) -> list[Wrong]:
@@ -152,7 +161,7 @@ def mistakes(schema: Any, way: Path, value: Json, shape: Shape, chance: random.R
         shape: of the state.
         chance: for the choice among many.
     """
-    choices = [choice for choice in _enum(schema, way) if choice != value]
+    choices = [choice for choice in choices_of(schema, way) if choice != value]
     if choices:
         return [("call with another choice", choice) for choice in _shuffled(choices, chance)[:2]]
     if entities := _entities(way, value, shape, chance):
@@ -172,14 +181,15 @@ def _entities(way: Path, value: Json, shape: Shape, chance: random.Random) -> li
     for keys in shape.keys.values():
         # A number may equal a key by chance; then the argument is at least named after an id.
         if str(value) in keys and (isinstance(value, str) or str(way[0]).endswith(("id", "ids", "number"))):
-            others: list[Json] = _shuffled([key for key in keys if key != str(value)], chance)
+            others: list[Json] = alike_first(value, _shuffled([k for k in keys if k != str(value)], chance))
             return [int(key) for key in others if key.isdecimal()] if isinstance(value, int) else others
     if not isinstance(value, str):
         return []
     for column, values in shape.columns.items():
         unlike = len(values) == shape.counts[column] and column[1][-1:] == way[-1:]
         if unlike and value in values:
-            return _shuffled([other for other in values if isinstance(other, str) and other != value], chance)
+            names = [other for other in values if isinstance(other, str) and other != value]
+            return alike_first(value, _shuffled(names, chance))
     return []
 
 
@@ -207,7 +217,7 @@ def named(witness: Sequence[Call], place: int) -> str:
     return f"call {place} ({witness[place].tool})"
 
 
-def _enum(schema: Any, way: Path) -> list[Json]:
+def choices_of(schema: Any, way: Path) -> list[Json]:
     """The choices that a tool's schema gives for a part of its arguments."""
     at = schema
     for step in way:

@@ -15,10 +15,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from envscaler.record import is_number
+from envscaler.record import canonical, is_number
 from envscaler.schema import Json
 from envscaler.world.change import Diff, State, diff, records, same, unescaped
-from envscaler.world.mutants.values import Wrong, fresh_key, near, shifted, short
+from envscaler.world.mutants.values import Wrong, alike_first, fresh_key, near, shifted, short
 from envscaler.world.proving.shape import (
     Leaf,
     Path,
@@ -26,6 +26,7 @@ from envscaler.world.proving.shape import (
     leaves,
     lists,
     value_at,
+    value_or_none,
     with_record,
     with_value,
     without_record,
@@ -37,6 +38,10 @@ FEWEST = 24
 """Where there are fewer than these, things are made wrong in a second and third way."""
 BYSTANDERS = 2
 """Records of a table that are tried as bystanders, those that the checks name apart."""
+FREED = ("row of a freed table changed", "row of a freed table missing")
+"""Mutants of records that were there, stayed as they were, and would be changed without any guard's noticing it."""
+_ROWS, _FIELDS = 3, 12
+"""Records of a freed table that are tried, and fields of the first of them; of the others it is one each."""
 T = TypeVar("T")
 
 
@@ -64,6 +69,7 @@ def state_mutants(
     most: int = MOST,
     loose: Callable[[Leaf], bool] = lambda leaf: False,
     named: str = "",
+    freed: Collection[str] = (),
 ) -> Iterator[StateMutant]:
     """Mutants of `after`, those of what was done first; never `after` itself, and none twice.
 
@@ -74,21 +80,27 @@ def state_mutants(
         most: how many at most; every change is falsified once at least, however many there are.
         loose: leaves that may have any value, such as generated ids and times.
         named: text, e.g. of checks, that names records of bystanders to be tried first.
+        freed: tables in which all may change as far as the library's guard goes; of each some records that stayed
+            as they were are changed and taken away, whatever `most` says.
     """
     maker = _Maker(before, after, random.Random(f"states {seed}"), loose, named)
     seen: set[tuple[Leaf, str]] = set()
-    for enough, mutants in (
-        (math.inf, maker.first()),
-        (most, maker.more()),
-        (min(most, FEWEST), maker.rest()),
-    ):
-        for mutant in mutants:
-            if len(seen) >= enough:
-                break
-            mark = mutant.place, mutant.what.partition(" → ")[2] or mutant.what
-            if mark not in seen:
-                seen.add(mark)
-                yield mutant
+    yield from _new(maker.freed(freed), seen, math.inf)
+    apart = len(seen)
+    yield from _new(maker.first(), seen, math.inf)
+    yield from _new(maker.more(), seen, apart + most)
+    yield from _new(maker.rest(), seen, apart + min(most, FEWEST))
+
+
+def _new(mutants: Iterator[StateMutant], seen: set[tuple[Leaf, str]], enough: float) -> Iterator[StateMutant]:
+    """Those that were not seen yet, until there are enough."""
+    for mutant in mutants:
+        if len(seen) >= enough:
+            return
+        mark = mutant.place, mutant.what.partition(" → ")[2] or mutant.what
+        if mark not in seen:
+            seen.add(mark)
+            yield mutant
 
 
 def in_turn(many: list[Iterator[T]]) -> Iterator[T]:
@@ -151,6 +163,25 @@ class _Maker:
     def rest(self) -> Iterator[StateMutant]:
         """More of the same."""
         yield from in_turn([in_turn(self._swaps), in_turn(self._beside), in_turn(self._near)])
+
+    def freed(self, tables: Collection[str]) -> Iterator[StateMutant]:
+        """Records of freed tables that stayed as they were: changed and taken away."""
+        for table in tables:
+            for number, record in enumerate(self._shuffled(self._left_alone(table))[:_ROWS]):
+                state = without_record(self._after, table, str(record.key))
+                yield self._mutant(FREED[1], record, state, done=False)
+                fields = self._shuffled(self._leaves_of(record))[: 1 if number else _FIELDS]
+                yield from _firsts([self._wrong(leaf, done=False, kind=FREED[0]) for leaf in fields])
+
+    def _left_alone(self, table: str) -> list[Leaf]:
+        """Records that are as they were; in a list, where they may have moved, those like one that was there."""
+        before, after = records(self._before.get(table)) or {}, records(self._after.get(table)) or {}
+        if isinstance(self._after.get(table), list):
+            held = set(map(canonical, before.values()))
+            return [Leaf(table, place) for place, record in after.items() if canonical(record) in held]
+        return [
+            Leaf(table, key) for key, record in after.items() if key in before and same(before[key], record)
+        ]
 
     # What was done
 
@@ -215,7 +246,7 @@ class _Maker:
         mine = value_at(self._after, leaf)
         for key in self._shuffled(records(self._after[leaf.table]) or {}):
             other = Leaf(leaf.table, key, leaf.path)
-            theirs = _value(self._after, other)
+            theirs = value_or_none(self._after, other)
             if key != leaf.key and type(theirs) is type(mine) and theirs != mine:
                 state = with_value(with_value(self._after, leaf, theirs), other, mine)
                 yield StateMutant("values swapped", f"{leaf} with {other}", state, leaf, True)
@@ -284,7 +315,8 @@ class _Maker:
         others = self._shuffled(self._shape.others(leaf, now))
         target = self._shape.points_at.get(leaf.column)
         if target and now is not None:
-            keys = self._shuffled(key for key in self._shape.keys[target] if key != str(now))
+            held = self._shuffled(key for key in self._shape.keys[target] if key != str(now))
+            keys = alike_first(now, held)
             return [("points elsewhere", int(k) if isinstance(now, int) else k) for k in keys[:2]]
         if now is None:
             known = [value for value in self._shape.columns.get(leaf.column, []) if value is not None]
@@ -311,7 +343,7 @@ def _firsts(many: list[Iterator[StateMutant]]) -> Iterator[StateMutant]:
 
 def _parts(state: State, record: Leaf) -> dict[Path, Json]:
     """The leaves of a record and the lists in it; none where there is no record."""
-    value = _value(state, record)
+    value = value_or_none(state, record)
     return {**dict(lists(value)), **dict(leaves(value))} if value is not None else {}
 
 
@@ -326,10 +358,3 @@ def _equal(one: Json, other: Json) -> bool:
 
 def _is_list(value: Json) -> bool:
     return isinstance(value, list) and value != []
-
-
-def _value(state: State, leaf: Leaf) -> Json:
-    try:
-        return value_at(state, leaf)
-    except (LookupError, TypeError, ValueError):
-        return None

@@ -23,7 +23,7 @@ NEW = "+"
 """Stands for every record that was added to a table."""
 _MARK = "\ue000→"
 """Goes before a name that stands for an id, so that no text has it by itself."""
-_COUNTER = re.compile(r"id(?![a-z])|count|seq|next|last|serial|num|index", re.IGNORECASE)
+COUNTER = re.compile(r"id(?![a-z])|count|seq|next|last|serial|num|index", re.IGNORECASE)
 """Names that counters of ids go by: an amount may rise by as many as records were added, and means something."""
 _ROUNDS = 3
 """How far references are followed to tell one added record from another."""
@@ -261,7 +261,7 @@ def _counters(initial: State, final: State) -> Iterator[str]:
     for name, value in final.items():
         before = initial.get(name, 0)
         if (
-            _COUNTER.search(name)
+            COUNTER.search(name)
             and is_number(value)
             and is_number(before)
             and value - before > 0

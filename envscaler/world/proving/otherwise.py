@@ -17,6 +17,8 @@ from envscaler.record import is_number, references
 from envscaler.schema import Call, Json, Skeleton
 from envscaler.world.change import State
 from envscaler.world.mutants.calls import mistakes, named
+from envscaler.world.mutants.texts import is_wording
+from envscaler.world.mutants.values import longer_texts
 from envscaler.world.proving.alike import Alike
 from envscaler.world.proving.shape import leaves
 from envscaler.world.witness import Branch, Branches, renumbered, succeeded
@@ -48,13 +50,26 @@ class Otherwise:
     """The state at the end."""
 
 
-def free_values(skeleton: Skeleton, branches: Branches, alike: Alike, seed: int = 0) -> Iterator[Otherwise]:
+def free_values(
+    skeleton: Skeleton, branches: Branches, alike: Alike, seed: int = 0, asked: Sequence[str] = ()
+) -> Iterator[Otherwise]:
     """Other values of the arguments that the task leaves free, such as their tools accept: one by one, then all.
 
-    One alone does not show a check that insists on a word which another free argument has as well.
+    One alone does not show a check that insists on a word which another free argument has as well. But where it is
+    the wording of a text that is free, words that are asked for are kept in the others: a note that something is
+    fragile says so in whatever way.
+
+    Args:
+        skeleton: the world.
+        branches: the witness, played and accepted.
+        alike: says which columns there are.
+        seed: of every choice.
+        asked: texts that the task says and a check quotes.
     """
     chance = random.Random(f"free {seed}")
     accepted: dict[int, dict[str, Json]] = {}
+    names = {*alike.shape.keys, *(str(step) for _, way in alike.shape.columns for step in way)}
+    words = [text for text in asked if text not in names and len(text.strip()) > 2]
     for place, call in enumerate(branches.witness):
         for name in call.free:
             if name not in call.arguments:
@@ -62,7 +77,10 @@ def free_values(skeleton: Skeleton, branches: Branches, alike: Alike, seed: int 
             right = branches.played.calls[place].arguments[name]
             tool = skeleton.tool(call.tool)
             schema = tool.parameters if tool else {}
-            for _, value in mistakes(schema, (name,), right, alike.shape, chance)[:MOST]:
+            others = [value for _, value in mistakes(schema, (name,), right, alike.shape, chance)]
+            if isinstance(right, str) and is_wording(right, (name,), schema, alike.shape):
+                others = _holding(words, right, others)
+            for value in others[:MOST]:
                 other = Call(tool=call.tool, arguments={**call.arguments, name: value}, free=call.free)
                 branch = branches.go_on(place, [other, *branches.witness[place + 1 :]])
                 if branch is not None and branch.refused is None:
@@ -77,6 +95,15 @@ def free_values(skeleton: Skeleton, branches: Branches, alike: Alike, seed: int 
         branch = branches.go_on(min(accepted), calls[min(accepted) :])
         if branch is not None and branch.refused is None:
             yield Otherwise("free arguments", "all of them at once", branch.final)
+
+
+def _holding(words: Sequence[str], right: str, others: list[Json]) -> list[Json]:
+    """Of a text with something in it that is asked for, longer ones and those of the others that hold it too."""
+    held = [text.lower() for text in words if text.lower() in right.lower()]
+    if not held:
+        return others
+    keep = [value for value in others if isinstance(value, str) and all(t in value.lower() for t in held)]
+    return [*longer_texts(right), *keep]
 
 
 class Ways:

@@ -5,8 +5,8 @@ could be found to try, the line is `proved` without a figure and says so: nothin
 
 A mutant that earns 1 is a survivor. One that an agent can bring about fails the certificate: every mutant of calls,
 and every state in which a value that the witness gave by an argument is another. What only the tools write is out
-of an agent's reach; survivors of that kind lower the share that is killed, and fail when it falls under
-`MUST_KILL`.
+of an agent's reach, and one more call that changes nothing but what `may_change` frees is let pass; survivors of
+these kinds lower the share that is killed, and fail when it falls under `MUST_KILL`.
 
 This module runs nothing; `certificate` does.
 """
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from envscaler.schema import Kill, Outcome, Proof, Scenario, reward_of
 from envscaler.world.change import State, same
 from envscaler.world.proving.otherwise import FAMILIES
+from envscaler.world.proving.unasked import UNASKED
 from envscaler.world.witness import Played
 
 MUST_KILL = 0.5
@@ -25,7 +26,13 @@ SAID = 5
 """Mutants or items that a line names at most."""
 PLAYED = ("witness replayed", "witness replayed again", "witness with another seed")
 """Lines about the witness as it stands."""
-MUTATED = ("leave one out", "mutants killed", "each goal needed", "each guard broken")
+MUTATED = (
+    "leave one out",
+    "mutants killed",
+    "freed tables guarded",
+    "each goal needed",
+    "each guard broken",
+)
 """Lines about the witness and its final state with something wrong in them."""
 OTHERWISE = tuple(f"solved otherwise: {family}" for family in FAMILIES)
 """Lines about the task solved in other ways."""
@@ -112,9 +119,10 @@ def pays_nothing(name: str, outcomes: Sequence[Outcome]) -> Proof:
     """A state in which nothing was achieved earns 0."""
     paid = reward_of(list(outcomes))
     passed = [o.item for o in outcomes if o.kind == "goal" and o.passed]
-    detail = f"Expected reward 0, got {_shown(paid)}; already true: {'; '.join(passed[:3])}"
+    detail = f"Expected reward 0, got {_shown(paid, outcomes)}; already true: {'; '.join(passed[:3])}"
     if paid is None:
-        detail = f"Expected reward 0, got {_shown(paid)}: {failing(outcomes)}"
+        broken = failing([o for o in outcomes if o.passed is None])
+        detail = f"Expected reward 0, got {_shown(paid, outcomes)}{f': {broken}' if broken else '.'}"
     return proof(name, paid == 0.0, detail, figure=paid)
 
 
@@ -154,7 +162,10 @@ def solves(name: str, end: Ended, outcomes: Sequence[Outcome]) -> Proof:
         return Proof(name=name, status="failed", detail=end.problem)
     paid = reward_of(list(outcomes))
     return proof(
-        name, paid == 1.0, f"Expected reward 1, got {_shown(paid)}: {failing(outcomes)}", figure=paid
+        name,
+        paid == 1.0,
+        f"Expected reward 1, got {_shown(paid, outcomes)}: {failing(outcomes)}",
+        figure=paid,
     )
 
 
@@ -240,10 +251,27 @@ def killed(tried: Sequence[Tried]) -> Proof:
     )
     more = f"; and {len(alive) - SAID} more" if len(alive) > SAID else ""
     reach = f"{len(reachable)} within an agent's reach"
+    besides = sum(t.kind == UNASKED for t in alive if not t.reachable)
+    if besides:
+        reach += f" (and {besides} by a call more that changes only what `may_change` frees)"
     detail = f"{len(alive)} of {len(tried)} mutants earn 1, {reach}: {told}{more}."
     if fails:
         detail += " Tighten a check, or call the argument free where the task leaves it open."
     return Proof(name="mutants killed", status="failed" if fails else "proved", figure=share, detail=detail)
+
+
+def freed_guarded(tried: Sequence[Tried]) -> Proof:
+    """Where a whole table may change, the checks see to the records that the task does not concern."""
+    name, alive = "freed tables guarded", [t for t in tried if t.survives]
+    if not tried:
+        return Proof(name=name, status="proved", detail="Nothing to try.")
+    told = "; ".join(f"[{t.kind}] {t.what}" for t in alive[:SAID])
+    detail = (
+        f"All of a table may change, and {len(alive)} of {len(tried)} changes of records that the task does not "
+        f"concern are paid in full: {told}. Name the records that may change, or `table/+` where some are only added, "
+        "or guard the others."
+    )
+    return proof(name, not alive, detail, (len(tried) - len(alive)) / len(tried))
 
 
 def goals_needed(tried: Sequence[Tried]) -> Proof:
@@ -298,5 +326,8 @@ def failing(outcomes: Sequence[Outcome]) -> str:
     return "; ".join(no[:3])
 
 
-def _shown(paid: float | None) -> str:
-    return "none, for a check broke" if paid is None else f"{paid:.2f}"
+def _shown(paid: float | None, outcomes: Sequence[Outcome]) -> str:
+    if paid is not None:
+        return f"{paid:.2f}"
+    goals = any(outcome.kind == "goal" for outcome in outcomes)
+    return "none, for a check broke" if goals else "none, for there is no goal"

@@ -78,6 +78,14 @@ def value_at(state: State, leaf: Leaf) -> Json:
     return at
 
 
+def value_or_none(state: State, leaf: Leaf) -> Json:
+    """The value of a leaf; None where there is none."""
+    try:
+        return value_at(state, leaf)
+    except (LookupError, TypeError, ValueError):
+        return None
+
+
 def with_value(state: State, leaf: Leaf, value: Json) -> State:
     """The state with another value there; only what lies on the way is copied, the rest is shared."""
     way: list[str | int] = [leaf.table]
