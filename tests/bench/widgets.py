@@ -124,11 +124,14 @@ def play(worlds: list[Any], scenarios: list[Any], rollouts: list[Any], count: in
     say("player", "episodes", len(episodes), "")
     once("player", "construct", clock(lambda: EpisodePlayer(episodes, scenarios, worlds)))
     player = EpisodePlayer(episodes, scenarios, worlds)
-    looks = [clock(lambda n=n: setattr(player.episode, "value", n)) for n in range(1, min(len(rollouts), 40))]
+    looks = [
+        clock(lambda n=n: setattr(player.episode, "value", n))
+        for n in range(1, min(len(rollouts), count, 40))
+    ]
     spread("player", "first look at an episode, its checks asked at every step", looks)
     steps = [
         clock(player.next)
-        for n in range(1, 20)
+        for n in range(1, min(count, 20))
         if setattr(player.episode, "value", n) is None
         for _ in range(5)
     ]
