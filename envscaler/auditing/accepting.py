@@ -66,8 +66,8 @@ class Acceptance:
         self._probes: list[tuple[State, Probe]] | None = None
 
     def open(self, findings: Iterable[Finding]) -> list[Finding]:
-        """Those that can be tried again, and that the version there is now does not settle."""
-        return [f for f in findings if "call" in f.evidence and not self._settles(self.now, f)]
+        """Those that some version could settle, and that the one there is now does not."""
+        return [f for f in findings if _can_be_settled(f) and not self._settles(self.now, f)]
 
     def settled(self, attempt: Skeleton, findings: Iterable[Finding]) -> list[Finding]:
         """Those that another version settles."""
@@ -178,6 +178,11 @@ class Acceptance:
             found = [f for f in check_environment(skeleton, state, seed=self._seed) if f.severity == "error"]
             self._errors[key] = {(finding.kind, finding.where): finding.message for finding in found}
         return self._errors[key]
+
+
+def _can_be_settled(finding: Finding) -> bool:
+    """Whether a finding holds what it takes to try another version: a doubt, the scenario; an error, the call."""
+    return "call" in finding.evidence and (finding.severity == "error" or "scenario" in finding.evidence)
 
 
 def _seed_of(finding: Finding) -> Json:
@@ -296,8 +301,12 @@ def work_of(skeleton: Skeleton, scenarios: Iterable[Scenario], tools: Collection
 def _succeeds(skeleton: Skeleton, tool: str, state: Json, seed: int) -> bool:
     """Whether a tool succeeds at one of some calls at random."""
     described = skeleton.tool(tool)
+    assert described is not None
     with Environment(skeleton, state, seed=seed) as environment:
         environment.reset()
-        hand = Hand(described, Values(environment.state), random.Random(seed)) if described else None
-        calls = (hand.fresh() for _ in range(_CALLS)) if hand else iter(())
-        return any(succeeded(environment.attempt(tool, arguments)[0]) for arguments in calls)
+        hand = Hand(described, Values(environment.state), random.Random(seed))
+        for _ in range(_CALLS):
+            reply, _, _ = environment.attempt(tool, hand.fresh())
+            if succeeded(reply) or environment.hung:
+                return not environment.hung
+    return False
