@@ -163,6 +163,13 @@ VALUES = st.recursive(
 STATES = st.dictionaries(st.sampled_from(["t", "u", "v"]), VALUES, max_size=3)
 
 
+def test_a_number_is_led_to_keys_that_are_numbers_only() -> None:
+    end = {"t": {"1": {"to": 2}, "2": {"to": 1}, "x": {"to": 1}}, "u": {"a": False, "id": {"a": "a"}}}
+    made = list(state_mutants({"t": {}}, end, most=200))
+    led = [m.what.partition(" → ")[2] for m in made if m.kind == "points elsewhere" and m.place.table == "t"]
+    assert led and all(value.isdecimal() for value in led)
+
+
 @given(STATES, STATES, st.integers(0, 3))
 @settings(max_examples=150, deadline=None)
 def test_no_mutant_is_the_right_state(before: dict, end: dict, seed: int) -> None:

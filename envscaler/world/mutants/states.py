@@ -314,10 +314,11 @@ class _Maker:
     def _values(self, leaf: Leaf, now: Json) -> list[Wrong]:
         others = self._shuffled(self._shape.others(leaf, now))
         target = self._shape.points_at.get(leaf.column)
-        if target and now is not None:
-            held = self._shuffled(key for key in self._shape.keys[target] if key != str(now))
-            keys = alike_first(now, held)
-            return [("points elsewhere", int(k) if isinstance(now, int) else k) for k in keys[:2]]
+        if target and isinstance(now, str | int) and not isinstance(now, bool):
+            number = isinstance(now, int)
+            held = (k for k in self._shape.keys[target] if k != str(now) and (k.isdecimal() or not number))
+            keys = alike_first(now, self._shuffled(held))
+            return [("points elsewhere", int(k) if number else k) for k in keys[:2]]
         if now is None:
             known = [value for value in self._shape.columns.get(leaf.column, []) if value is not None]
             return [("value filled in", self._shuffled(known)[0] if known else "unknown")]
