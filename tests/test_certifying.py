@@ -3,12 +3,14 @@
 Run: python -m pytest tests/test_certifying.py -q
 """
 
+import argparse
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -18,8 +20,11 @@ import envscaler.certifying.many as certifying
 from envscaler import release as published_data
 from envscaler.certifying.examine import Options
 from envscaler.certifying.many import Certified, certify_all, table
+from envscaler.commands import certify as certify_command
+from envscaler.episode import roll_out
 from envscaler.error import StoreError
 from envscaler.schema import Call, Check, Scenario, Skeleton
+from envscaler.scripted import WitnessAgent
 from envscaler.store import write_records
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -206,6 +211,25 @@ def test_a_run_of_ones_own_is_certified_with_its_witnesses(tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     assert (told["environments"], told["scenarios"], told["with_witness"], told["searched"]) == (2, 1, 1, 0)
+
+
+def test_recorded_episodes_are_gone_through_and_not_held(tmp_path: Path) -> None:
+    """Of thousands a few will do as witnesses, and those of scenarios that are not there are of no use."""
+    world = skeleton()
+    posed, other = scenario(world), scenario(world, task="Lend Dune to Ada, please.")
+    played = [roll_out(world, one, WitnessAgent()) for one in (posed, other)]
+    folder = published_data.write_sample(tmp_path / "data", [world], [posed], [])
+    published_data.write_trajectories(played, tmp_path / "played.json", [world], [posed, other])
+    rows = [{**row, "note": "x" * 20_000} for row in json.loads((tmp_path / "played.json").read_text())] * 300
+    large = tmp_path / "played.jsonl"
+    large.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    line = argparse.Namespace(path=str(folder), environments="", trajectories=str(large))
+    tracemalloc.start()
+    _, _, recorded, failures = certify_command._read(line)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert recorded.keys() == {posed.id} and len(recorded[posed.id]) == certify_command.MOST_RECORDED
+    assert failures == [] and most < large.stat().st_size / 2, "a chunk and a row or two"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send there")

@@ -316,6 +316,23 @@ def test_the_three_files_may_lie_apart(sample, capsys, tmp_path):
     assert said(capsys)[0]["trajectories"] == 6
 
 
+def test_what_is_the_same_keeps_no_replies(sample):
+    """Episodes are replayed by the ten thousand, and their replies are most of them."""
+
+    def tamper(table: list[dict[str, Any]]) -> None:
+        table[2]["trajectory"][1]["observation"]["content"] = "{'success': True, 'data': 17}"
+
+    changed(sample, tamper)
+    skeletons = release.read_environments(sample)
+    posed = release.read_scenarios(sample, skeletons)
+    played = release.read_trajectories(sample, skeletons, posed)
+    calls = [
+        call for one in replaying.replay_all(played, skeletons, posed, progress=False) for call in one.calls
+    ]
+    assert {"same", "real"} <= {call.kind for call in calls}
+    assert all((call.recorded is None and call.reply is None) == (call.kind == "same") for call in calls)
+
+
 def test_many_episodes_have_a_row_an_environment(sample, capsys):
     changed(sample, lambda table: table * 8)
     assert main(["replay", str(sample), "--no-progress"]) == 0

@@ -7,7 +7,6 @@ everything could be examined, whatever was found; with `--strict` a finding of s
 import argparse
 import re
 import sys
-from collections import defaultdict
 from pathlib import Path
 
 from envscaler import project
@@ -16,6 +15,10 @@ from envscaler.commands import Commands, Report, each_once, readable, tell
 from envscaler.error import ParameterError, StoreError
 from envscaler.schema import Failure, Scenario, Skeleton
 from envscaler.store import Records
+
+MOST_RECORDED = 4
+"""Recorded episodes of one scenario that are tried as witnesses; there may be thousands, and a few do."""
+_FULL = (None,) * MOST_RECORDED
 
 
 def add(commands: Commands) -> None:
@@ -98,13 +101,16 @@ def _read(parsed: argparse.Namespace) -> Read:
         meant = Path(path).is_file() and where != path
         scenarios = Records[Scenario]([], [release.failure(path, error)] if meant else [])
     failures = [*skeletons.failures, *scenarios.failures]
-    recorded: dict[str, list[Recorded]] = defaultdict(list)
-    if played := parsed.trajectories:
-        rollouts = readable(lambda: release.read_trajectories(played, skeletons, scenarios), played)
-        failures += rollouts.failures
-        for rollout in rollouts:
-            if release.recorded_reward(rollout) == 1.0:
-                recorded[rollout.scenario_id].append(release.recorded_calls(rollout))
+    recorded: dict[str, list[Recorded]] = {scenario.id: [] for scenario in scenarios}
+    if parsed.trajectories:
+        for one in release.iter_trajectories(parsed.trajectories, skeletons, scenarios):
+            if isinstance(one, Failure):
+                failures.append(one)
+            elif (
+                release.recorded_reward(one) == 1.0
+                and len(recorded.get(one.scenario_id, _FULL)) < MOST_RECORDED
+            ):
+                recorded[one.scenario_id].append(release.recorded_calls(one))
     return skeletons, scenarios, recorded, failures
 
 

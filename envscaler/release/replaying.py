@@ -59,6 +59,8 @@ def replay_all(
 ) -> Records[Replayed]:
     """Replay recorded episodes, a bounded number of them in memory at a time.
 
+    What is kept of a call that is the same is that it is; both replies are kept of those that are not.
+
     Args:
         trajectories: as `iter_trajectories` gives them; failures among them are passed on.
         skeletons: their environments.
@@ -72,7 +74,10 @@ def replay_all(
     worlds, posed = {s.id: s for s in skeletons}, {s.id: s for s in scenarios}
 
     def one(rollout: Rollout) -> Replayed:
-        return replay_episode(rollout, worlds, posed)
+        again = replay_episode(rollout, worlds, posed)
+        nothing = {"recorded": None, "reply": None}
+        calls = [c.model_copy(update=nothing) if c.kind == "same" else c for c in again.calls]
+        return again.model_copy(update={"calls": calls})
 
     done: Records[Replayed] = Records()
     with tqdm(desc="replay", unit="episode", disable=not progress, leave=False) as bar:

@@ -1,11 +1,11 @@
 """The published sample under our runtime: findings, episodes replayed, rows there and back, a large file streamed.
 
-    python tests/bench/release.py [referee] [replay] [rows] [stream]
+    python tests/bench/release.py [referee] [replay] [rows] [stream] [large]
 
 One JSON object a line. `environments` counts those a kind was found in; where no state was published, one is made up
 from the record types, and its findings are counted apart, for an invented record may break a rule of its world. The
-large file is the recorded episodes over and over, each with a name of its own; seconds are of the process, not of the
-clock.
+large file (100 MB; 700 MB only where `large` is asked for) is the recorded episodes over and over, each with a name of
+its own, so that no scenario is there to replay one in: what is measured is the reading.
 """
 
 import itertools
@@ -92,42 +92,74 @@ def there_and_back(folder: Path) -> None:
         report(f"rows of {name} that come back", equal, "rows", of=len(table), cpu_seconds=seconds)
 
 
-def stream(folder: Path, megabytes: int = 100) -> None:
-    """A file of about 100 MB read as records, in a process of its own, for its memory."""
+def enlarged(folder: Path, path: Path, megabytes: int) -> int:
+    """Write the recorded episodes over and over, each with a name of its own and paid in full; how many there are."""
     table = [row for _, row, _ in read_rows(folder / "trajectories.json")]
+    with path.open("w") as file:
+        file.write("[")
+        for number in itertools.count():
+            row = table[number % len(table)]
+            info = {**row["task_info"], "task_id": f"episode-{number}"}
+            told = json.dumps({**row, "task_info": info, "total_reward": 1.0})
+            file.write((",\n" if number else "") + told)
+            if file.tell() > megabytes * 1e6:
+                break
+        file.write("]")
+    return number + 1
+
+
+def measured(*line: str | Path) -> tuple[str, float, float]:
+    """The last line that a process of this Python prints, its seconds of computing, and its peak memory in MB."""
+    with tempfile.TemporaryFile("w+") as out:
+        process = subprocess.Popen([sys.executable, *map(str, line)], stdout=out, stderr=subprocess.DEVNULL)
+        _, _, usage = os.wait4(process.pid, 0)
+        process.returncode = 0  # it has been waited for
+        out.seek(0)
+        lines = out.read().splitlines()
+    peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
+    return (lines or [""])[-1], usage.ru_utime + usage.ru_stime, peak
+
+
+def stream(folder: Path, megabytes: int = 100) -> None:
+    """A file of so many MB read as records, by `replay` and by `certify`, each in a process of its own."""
+    named = ("--environments", folder / "env_metadata.json", "--no-progress")
+    scenarios = folder / "trajectory_scenarios.json"
     with tempfile.TemporaryDirectory() as scratch:
-        path = Path(scratch) / "large.json"
-        with path.open("w") as file:
-            file.write("[")
-            for number in itertools.count():
-                row = table[number % len(table)]
-                info = {**row["task_info"], "task_id": f"episode-{number}"}
-                file.write((",\n" if number else "") + json.dumps({**row, "task_info": info}))
-                if file.tell() > megabytes * 1e6:
-                    break
-            file.write("]")
-        size = path.stat().st_size / 1e6
-        done = subprocess.run(
-            [sys.executable, "-c", STREAM, path], capture_output=True, text=True, check=True
-        )
-    read, seconds, before, after = json.loads(done.stdout)
-    report("streamed file", round(size, 1), "MB", rows=read)
-    report("streaming: CPU", round(seconds, 1), "s", megabytes_a_second=round(size / seconds, 1))
-    report(
-        "streaming: peak memory", round(after / 1024, 1), "MB", after_the_first_row=round(before / 1024, 1)
-    )
+        large = Path(scratch) / "large.json"
+        rows = enlarged(folder, large, megabytes)
+        size = large.stat().st_size / 1e6
+        report("streamed file", round(size, 1), "MB", rows=rows)
+        out = ("--out", Path(scratch) / "rows.jsonl", "--calls", "1")
+        ways: dict[str, tuple[str | Path, ...]] = {
+            "one row": ("-c", STREAM, large, "1"),
+            "iter_trajectories": ("-c", STREAM, large),
+            "replay": ("-m", "envscaler", "replay", large, "--scenarios", scenarios, *named),
+            "certify": ("-m", "envscaler", "certify", scenarios, "--trajectories", large, *named, *out),
+        }
+        least = 0.0
+        for name, line in ways.items():
+            last, seconds, peak = measured(*line)
+            told, least = json.loads(last), least or peak
+            read = told if isinstance(told, int) else told.get("failures") or told["scenarios"]
+            more = {"of_file_beyond_one_row": round((peak - least) / size, 3), "rows": read}
+            report(f"streaming, {name}: peak memory", round(peak, 1), "MB", **more)
+            report(
+                f"streaming, {name}: CPU", round(seconds, 1), "s", megabytes_a_second=round(size / seconds, 1)
+            )
+
+
+def large(folder: Path) -> None:
+    """`stream` with a file as large as the largest that was published."""
+    stream(folder, 700)
 
 
 STREAM = """
-import json, resource, sys, time
+import itertools, sys
 from envscaler import release
-list(release.iter_trajectories(sys.argv[1]).__next__().messages)
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-before, started = peak(), time.process_time()
-read = sum(not hasattr(made, "error") for made in release.iter_trajectories(sys.argv[1]))
-print(json.dumps([read, time.process_time() - started, before, peak()]))
+most = int(sys.argv[2]) if len(sys.argv) > 2 else None
+print(sum(not hasattr(made, "error") for made in itertools.islice(release.iter_trajectories(sys.argv[1]), most)))
 """
-PARTS = {"referee": referee, "replay": replays, "rows": there_and_back, "stream": stream}
+PARTS = {"referee": referee, "replay": replays, "rows": there_and_back, "stream": stream, "large": large}
 
 
 def main() -> None:
@@ -136,7 +168,7 @@ def main() -> None:
     if not folder.is_dir():
         report("published sample", None, f"absent at {folder}; set ENVSCALER_RELEASE")
         return
-    for name in sys.argv[1:] or PARTS:
+    for name in sys.argv[1:] or [name for name in PARTS if name != "large"]:
         PARTS[name](folder)
 
 
