@@ -1,25 +1,37 @@
 """One episode: agent, user simulator and environment, from reset to the end, as a `Rollout`.
 
-Without a conversation the first user message is the whole task and the agent's first message without a tool
-call ends the episode. In a conversation a simulated user holds the task, answers every such message, and ends
-it. The agent's slips are the environment's to answer; what the model, the sandbox or a check does wrong is
-written down as a failure, with `reward` None: it is never a reward of 0. Many episodes at once are
-`rollouts`' business.
+Without a conversation the first user message is the whole task, and the agent's first message without a tool
+call ends the episode, or its call of `finish` where that was asked for. In a conversation a simulated user holds
+the task, answers every such message, and ends it. The agent's slips are the environment's to answer; what the
+model, the user, the sandbox, a check or the agent's own code does wrong is written down as a failure, with `reward`
+None: it is never a reward of 0. Many episodes at once are `rollouts`' business.
 """
 
 import copy
-import json
-from collections.abc import Iterable, Mapping
+import logging
+import traceback
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-from envscaler.agent import Agent, Metered, UserSimulator, without_thoughts
-from envscaler.error import CheckError, EnvironmentLost, ModelError, ParameterError, SandboxError
+from envscaler.acting.finishing import FINISH, answered, finished
+from envscaler.acting.messages import as_action, calls_so_far, dialogue_of, writable
+from envscaler.acting.user import Metered, UserSimulator
+from envscaler.agent import TEMPERATURE, Agent
+from envscaler.error import (
+    BudgetSpent,
+    CheckError,
+    EnvironmentLost,
+    EnvscalerError,
+    ModelError,
+    ParameterError,
+    ReplyError,
+    SandboxError,
+)
 from envscaler.model import prompt
 from envscaler.model.ask import origin
 from envscaler.model.connect import connect
 from envscaler.model.request import Message, Model
-from envscaler.model.wire import whole
 from envscaler.schema import (
     Ending,
     Json,
@@ -30,10 +42,12 @@ from envscaler.schema import (
     Skeleton,
     Step,
     Usage,
-    canonical,
 )
-from envscaler.scripted import UNREADABLE, function_of, tool_call
+from envscaler.scripted import function_of
 from envscaler.world.environment import Environment
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 MAX_STEPS = {False: 30, True: 40}
 """Actions at most, without and with a conversation (PAPER 5)."""
@@ -48,6 +62,8 @@ def roll_out(
     user: Model | None = None,
     seed: int = 0,
     max_steps: int | None = None,
+    finish: bool = False,
+    user_temperature: float | None = TEMPERATURE,
 ) -> Rollout:
     """Play one episode.
 
@@ -59,6 +75,13 @@ def roll_out(
         user: the model behind the user; default the built-in one.
         seed: of the environment, the agent and the user.
         max_steps: actions at most; default 30, in a conversation 40.
+        finish: whether the agent is offered a tool `finish` that ends its work; not in a conversation, which the
+            user ends.
+        user_temperature: of the user's sampling; None leaves it to the server.
+
+    Raises:
+        ParameterError: the scenario is another skeleton's, no step is allowed, or the world has a tool `finish`.
+        BudgetSpent: the next call might cost more than is left of the budget.
     """
     if scenario.skeleton_id != skeleton.id:
         raise ParameterError(
@@ -68,9 +91,11 @@ def roll_out(
     limit = MAX_STEPS[conversation] if max_steps is None else max_steps
     if limit < 1:
         raise ParameterError(f"Expected at least one step, got max_steps={limit}.")
-    player = agent.prepared(scenario, seed) if hasattr(agent, "prepared") else agent
+    offers = finish and not conversation
+    if offers and skeleton.tool(FINISH.name) is not None:
+        raise ParameterError(f"Expected a world without a tool {FINISH.name!r}, got one; leave finish=False.")
     meter = Metered(user or default_user(seed)) if conversation else None
-    episode = _Episode(skeleton, scenario, player, meter, seed)
+    episode = _Episode(skeleton, scenario, agent, meter, seed, offers, user_temperature)
     episode.play(limit)
     return episode.rollout()
 
@@ -78,6 +103,14 @@ def roll_out(
 def default_user(seed: int) -> Model:
     """The built-in model as a user, without its wilful errors: they would be put down to the agent."""
     return connect("builtin", seed=seed, fault_rate=0.0)
+
+
+class _AgentBroke(Exception):
+    """The agent's own code raised; its cause says what."""
+
+
+class _UserBroke(Exception):
+    """The simulated user gave no usable turn; its cause says why."""
 
 
 @dataclass
@@ -89,6 +122,8 @@ class _Episode:
     agent: Agent
     meter: Metered | None
     seed: int
+    finish: bool = False
+    user_temperature: float | None = None
     messages: list[Message] = field(default_factory=list)
     trajectory: list[Step] = field(default_factory=list)
     state: dict[str, Json] = field(default_factory=dict)
@@ -116,40 +151,71 @@ class _Episode:
 
     def _play(self, environment: Environment) -> None:
         observation, _ = environment.reset(seed=self.seed)
-        tools = [dict(tool) for tool in environment.tools]
-        self.messages.append(
-            system_message(self.skeleton, tools, getattr(self.agent, "step", "rollouts/act"))
-        )
         try:
-            opening = self._ask_user()[0] if self.meter else str(observation)
-            self.messages.append({"role": "user", "content": opening})
-            while not self._turn(environment, tools):
-                pass
+            self._converse(environment, str(observation))
+        except _AgentBroke as broke:
+            self._fail("agent", broke.__cause__, _place(broke.__cause__))
+        except _UserBroke as broke:
+            self._fail("user", broke.__cause__)
         except ModelError as error:
             self._fail("model", error)
-            self.state = environment.state
         except CheckError as error:
             self.cause = "check"
             self.outcomes = [Outcome(item="grading", kind="guard", passed=None, note=str(error))]
-            self.state = environment.state
+        else:
+            return
+        self.state = environment.state
 
-    def _turn(self, environment: Environment, tools: list[dict[str, Any]]) -> bool:
+    def _converse(self, environment: Environment, task: str) -> None:
+        player = self._guarded(self._prepared)
+        tools = [dict(tool) for tool in environment.tools] + ([FINISH.function] if self.finish else [])
+        self.messages.append(
+            system_message(self.skeleton, tools, getattr(self.agent, "step", "rollouts/act"))
+        )
+        opening = self._ask_user()[0] if self.meter else task
+        self.messages.append({"role": "user", "content": opening})
+        while not self._turn(player, environment, tools):
+            pass
+
+    def _prepared(self) -> Agent:
+        prepared = getattr(self.agent, "prepared", None)
+        return prepared(self.scenario, self.seed) if prepared else self.agent
+
+    def _guarded(self, act: Callable[[], T]) -> T:
+        """What the agent's code returns; what it raises is the agent's failure, but for what the library raises."""
+        try:
+            return act()
+        except (EnvscalerError, BudgetSpent):
+            raise
+        except Exception as error:  # an agent is anybody's code
+            log.warning("The agent %s raised %r %s.", self.agent.name, error, _place(error))
+            raise _AgentBroke from error
+
+    def _turn(self, player: Agent, environment: Environment, tools: list[dict[str, Any]]) -> bool:
         """One action and what comes of it; whether the episode is over."""
-        said = self.agent.act(copy.deepcopy(self.messages), copy.deepcopy(tools), seed=self.seed)
-        action, usage = as_action(said, calls_so_far(self.messages))
-        action = writable(action)
+
+        def act() -> tuple[Message, Usage]:
+            said = player.act(copy.deepcopy(self.messages), copy.deepcopy(tools), seed=self.seed)
+            action, usage = as_action(said, calls_so_far(self.messages))
+            return writable(action), usage
+
+        action, usage = self._guarded(act)
         self.usage += usage
         self.messages.append(action)
         speaks = not action.get("tool_calls")
-        if speaks and not self.meter:
+        made, ours, over = finished(action) if self.finish else (action, {}, False)
+        if (speaks and not self.meter) or over:
             self.ending = "finished"
-        observation, _, terminated, truncated, info = environment.step(_sent(action))
+        observation, _, terminated, truncated, info = environment.step(_sent(made))
         self.faults += [{"step": len(self.trajectory), **fault} for fault in info.get("faults", ())]
-        replies = writable(observation) if isinstance(observation, list) else []
+        told = answered(action, observation, ours)
+        replies = writable(told) if isinstance(told, list) else []
         self.messages.extend(replies)
         self.trajectory.append(Step(action=action, observation=replies, diff=writable(environment.diff)))
-        if terminated or truncated:
-            return self._end("finished" if terminated else "truncated", info)
+        if over and not truncated:
+            *_, info = environment.finish()
+        if terminated or truncated or over:
+            return self._end("finished" if terminated or over else "truncated", info)
         return self._listen(environment) if speaks else False
 
     def _listen(self, environment: Environment) -> bool:
@@ -167,7 +233,11 @@ class _Episode:
 
     def _ask_user(self) -> tuple[str, bool]:
         assert self.meter is not None
-        turn = UserSimulator(self.meter, self.scenario.task, self.seed).speak(dialogue_of(self.messages))
+        user = UserSimulator(self.meter, self.scenario.task, self.seed, self.user_temperature)
+        try:
+            turn = user.speak(dialogue_of(self.messages))
+        except ReplyError as error:
+            raise _UserBroke from error
         return writable(turn.message), turn.done
 
     def _end(self, ending: Ending, info: Mapping[str, Any]) -> bool:
@@ -178,12 +248,14 @@ class _Episode:
             self.cause = "check"
         return True
 
-    def _fail(self, cause: str, error: Exception) -> None:
+    def _fail(self, cause: str, error: BaseException | None, place: str = "") -> None:
         self.ending, self.cause, self.outcomes = "failed", cause, []
-        self.error = f"{type(error).__name__}: {error}"
+        self.error = f"{type(error).__name__}: {error} {place}".rstrip()
 
     def rollout(self) -> Rollout:
         """The record."""
+        offered = [FINISH.function] if self.finish else []
+        extra: dict[str, Json] = {"error": self.error, "faults": self.faults, "offered": offered}
         return Rollout(
             scenario_id=self.scenario.id,
             agent=self.agent.name,
@@ -196,14 +268,14 @@ class _Episode:
             ending=self.ending,
             cause=self.cause,
             usage=self.usage + (self.meter.usage if self.meter else Usage()),
-            extra=writable({k: v for k, v in (("error", self.error), ("faults", self.faults)) if v}),
+            extra=writable({k: v for k, v in extra.items() if v}),
             origin=self._origin(),
         )
 
     def _origin(self) -> Origin:
         model = getattr(self.agent, "model", None)
         steps = [getattr(self.agent, "step", "rollouts/act"), *(["rollouts/user"] if self.meter else [])]
-        settings: dict[str, Any] = dict(getattr(self.agent, "settings", {}))
+        settings: dict[str, Any] = dict(getattr(self.agent, "sampling", {}))
         if self.meter:
             settings["user"] = self.meter.name
         # A scripted agent is its own model: it has a name, and that is all an origin asks for.
@@ -226,103 +298,10 @@ def system_message(
     return dict(prompt.render(step, variables)[0])
 
 
-def dialogue_of(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """What user and assistant said to each other: no system message, tool call, tool reply or thought."""
-    spoken = []
-    for message in messages:
-        content = message.get("content")
-        if message["role"] == "user":
-            spoken.append({"role": "user", "content": str(content)})
-        elif message["role"] == "assistant" and not message.get("tool_calls"):
-            spoken.append({"role": "assistant", "content": without_thoughts(str(content or ""))})
-    return spoken
-
-
-def calls_so_far(messages: Iterable[Mapping[str, Any]]) -> int:
-    """How many tool calls the assistant has made."""
-    return sum(len(message.get("tool_calls") or ()) for message in messages)
-
-
-def as_action(said: Any, calls: int) -> tuple[Message, Usage]:
-    """Whatever an agent returned, as an assistant message in OpenAI form, and what it cost.
-
-    Something that is no message becomes a call of no tool, so that the environment tells the agent what is
-    wrong.
-
-    Args:
-        said: what `act` returned.
-        calls: number of tool calls made before, for the ids of calls that have none.
-    """
-    said = (
-        said.model_dump()
-        if hasattr(said, "model_dump")
-        else {"content": said}
-        if isinstance(said, str)
-        else said
-    )
-    if not _is_message(said):
-        call = tool_call(calls, UNREADABLE, _shown(said))
-        return {"role": "assistant", "content": None, "tool_calls": [call]}, Usage()
-    message: Message = {"role": "assistant", "content": _text(said.get("content"))}
-    if isinstance(reasoning := said.get("reasoning_content"), str) and reasoning:
-        message["reasoning_content"] = reasoning
-    if raw := said.get("tool_calls"):
-        entries = list(raw) if isinstance(raw, list | tuple) else [raw]
-        message["tool_calls"] = _unique(
-            [_as_call(entry, calls + i) for i, entry in enumerate(entries)], calls
-        )
-    usage = said.get("usage")
-    return message, usage if isinstance(usage, Usage) else Usage()
-
-
-def _is_message(said: Any) -> bool:
-    return (
-        isinstance(said, Mapping)
-        and said.get("role", "assistant") == "assistant"
-        and ("content" in said or "tool_calls" in said)
-        and isinstance(said.get("content"), str | list | None)
-    )
-
-
-def _as_call(entry: Any, number: int) -> dict[str, Any]:
-    function = entry.get("function") if isinstance(entry, Mapping) else None
-    if not isinstance(function, Mapping):
-        return tool_call(number, UNREADABLE, _shown(entry))
-    name, arguments = function.get("name"), function.get("arguments")
-    text = arguments if isinstance(arguments, str) else "{}" if arguments is None else _shown(arguments)
-    call = tool_call(number, name if isinstance(name, str) and name else UNREADABLE, text)
-    return {**call, "id": entry["id"]} if isinstance(entry.get("id"), str) and entry["id"] else call
-
-
-def _unique(entries: list[dict[str, Any]], calls: int) -> list[dict[str, Any]]:
-    """Calls with an id each, as replies are matched to them by it."""
-    ids = [entry["id"] for entry in entries]
-    if len(set(ids)) == len(ids):
-        return entries
-    return [{**entry, "id": f"call_{calls + i}"} for i, entry in enumerate(entries)]
-
-
-def _text(content: str | list[Any] | None) -> str | None:
-    if content is None or isinstance(content, str):
-        return content
-    # The form in parts, of which only text can be said.
-    return "".join(str(part.get("text", "")) if isinstance(part, Mapping) else str(part) for part in content)
-
-
-def _shown(value: Any) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        return str(value)
-
-
-def writable(value: Json) -> Json:
-    """The value with every lone half of a surrogate pair replaced: JSON can spell one, UTF-8 files cannot hold it."""
-    try:
-        canonical(value).encode()
-    except UnicodeEncodeError:
-        return json.loads(whole(canonical(value)))
-    return value
+def _place(error: BaseException | None) -> str:
+    """Where an exception comes from, without the machine's folders."""
+    frames = traceback.extract_tb(error.__traceback__) if error else []
+    return f"(in {frames[-1].name}, line {frames[-1].lineno})" if frames else ""
 
 
 def _sent(action: Message) -> Message:

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from envscaler.agent import Agent
+from envscaler.agent import TEMPERATURE, Agent
 from envscaler.episode import default_user, roll_out
 from envscaler.error import ParameterError
 from envscaler.model.request import Model
@@ -46,10 +46,12 @@ def roll_out_all(
     n: int | None = None,
     seed: int = 0,
     max_steps: int | None = None,
+    finish: bool = False,
+    user_temperature: float | None = TEMPERATURE,
     workers: int | None = None,
     progress: bool = True,
 ) -> Records[Rollout]:
-    """Play many episodes.
+    """Play many episodes; one that a model, the user, the world or an agent's own code broke is a rollout that failed.
 
     Args:
         skeletons: the worlds; a scenario whose skeleton is not among them becomes a failure.
@@ -60,6 +62,8 @@ def roll_out_all(
         n: how many episodes to play; None for all combinations of scenario, agent and mode.
         seed: of the choice, and of every episode.
         max_steps: actions at most; default 30, in a conversation 40.
+        finish: whether agents are offered a tool `finish` that ends their work; not in conversations.
+        user_temperature: of the user's sampling; None leaves it to the server.
         workers: episodes at once; default what the agents' and the user's models allow.
         progress: whether to show a bar.
     """
@@ -79,6 +83,8 @@ def roll_out_all(
             user=speaker,
             seed=seed,
             max_steps=max_steps,
+            finish=finish,
+            user_temperature=user_temperature,
         )
 
     at_once = workers or max(_workers_of(player) for player in [*players, speaker])

@@ -97,7 +97,7 @@ def test_without_any_one_block_it_fails(step: str) -> None:
 
 
 def test_every_prompt_has_an_answer() -> None:
-    assert set(steps()) == set(ANSWERS) | {"rollouts/act", "rollouts/act_text"}
+    assert set(steps()) == set(ANSWERS) | {"rollouts/act", "rollouts/act_schema", "rollouts/act_text"}
 
 
 def test_an_unknown_step_is_told() -> None:

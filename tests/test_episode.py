@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from envscaler import episode
+from envscaler.acting.finishing import FINISH
+from envscaler.acting.messages import as_action, dialogue_of, writable
 from envscaler.agent import PromptAgent, ToolAgent
-from envscaler.episode import as_action, dialogue_of, roll_out, system_message, writable
-from envscaler.error import CacheMiss, CheckError, EnvironmentLost, ModelError, ParameterError
+from envscaler.episode import roll_out, system_message
+from envscaler.error import BudgetSpent, CacheMiss, CheckError, EnvironmentLost, ModelError, ParameterError
 from envscaler.model.request import Reply
 from envscaler.model.scripted import ScriptedModel
 from envscaler.schema import Call, Check, Outcome, Rollout, Rule, Scenario, Skeleton, Tool, Usage
@@ -307,13 +309,52 @@ def test_checks_that_cannot_be_graded_are_no_nought(desk):
     assert rollout.outcomes[0].note == "It returned a list." and rollout.final_state == {"open": []}
 
 
-def test_a_bug_in_an_agent_is_not_hidden():
-    class Buggy(Says):
-        def act(self, messages, tools, *, seed):
-            raise ZeroDivisionError
+class Buggy(Says):
+    """An agent whose own code raises at its second action, or before its first."""
 
-    with pytest.raises(ZeroDivisionError):
-        roll_out(SKELETON, SCENARIO, Buggy())
+    def __init__(self, error, early=False):
+        super().__init__(close("T-1"))
+        self.error, self.early = error, early
+
+    def prepared(self, scenario, seed):
+        if self.early:
+            raise self.error
+        return self
+
+    def act(self, messages, tools, *, seed):
+        if self.seen:
+            raise self.error
+        return super().act(messages, tools, seed=seed)
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), ZeroDivisionError(), ValueError("half \ud800")])
+def test_a_bug_in_an_agent_is_the_agents_failure_and_not_hidden(error, caplog):
+    rollout = roll_out(SKELETON, SCENARIO, Buggy(error))
+    assert (rollout.ending, rollout.cause, rollout.reward) == ("failed", "agent", None)
+    assert rollout.steps == 1 and rollout.final_state == {"open": ["T-2"]}, "what it did before is kept"
+    assert (
+        rollout.extra["error"].startswith(type(error).__name__) and "in act, line" in rollout.extra["error"]
+    )
+    assert "/" not in rollout.extra["error"] and "says raised" in caplog.text
+    rollout.model_dump_json()
+    early = roll_out(SKELETON, SCENARIO, Buggy(error, early=True))
+    assert (early.ending, early.cause, early.messages) == ("failed", "agent", [])
+
+
+class Unreadable(dict):
+    def get(self, *_):
+        raise RuntimeError("no")
+
+
+def test_a_message_that_raises_when_it_is_read_is_the_agents_failure_too():
+    rollout = roll_out(SKELETON, SCENARIO, Says(Unreadable(content="x")))
+    assert (rollout.ending, rollout.cause) == ("failed", "agent")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), BudgetSpent("no"), ParameterError("no")])
+def test_interrupts_and_the_librarys_own_errors_fly_out_of_an_agent(error):
+    with pytest.raises(type(error)):
+        roll_out(SKELETON, SCENARIO, Buggy(error))
 
 
 def test_what_does_not_fit_is_refused():
@@ -321,6 +362,79 @@ def test_what_does_not_fit_is_refused():
         roll_out(SKELETON.replace(title="other"), SCENARIO, WitnessAgent())
     with pytest.raises(ParameterError, match="max_steps=0"):
         roll_out(SKELETON, SCENARIO, WitnessAgent(), max_steps=0)
+
+
+# The tool `finish`
+
+
+def calls(*named):
+    entries = [{"id": f"c{i}", "function": {"name": n, "arguments": a}} for i, (n, a) in enumerate(named)]
+    return {"role": "assistant", "content": None, "tool_calls": entries}
+
+
+END = ("finish", '{"report": "T-1 is closed."}')
+T1, T2 = ("close", '{"id": "T-1"}'), ("close", '{"id": "T-2"}')
+
+
+def test_an_agent_that_is_offered_finish_ends_with_it():
+    agent = Says(calls(T1), calls(END))
+    rollout = roll_out(SKELETON, SCENARIO, agent, finish=True)
+    assert (rollout.ending, rollout.reward, rollout.steps) == ("finished", 1.0, 2)
+    assert [m["role"] for m in rollout.messages] == ["system", "user", *["assistant", "tool"] * 2]
+    assert rollout.messages[-1]["tool_call_id"] == "c0" and "over" in rollout.messages[-1]["content"]
+    assert rollout.trajectory[-1].observation == [rollout.messages[-1]]
+    assert [tool["function"]["name"] for tool in rollout.extra["offered"]] == ["finish"]
+    assert Rollout.model_validate(rollout.model_dump(mode="json")) == rollout
+
+
+def test_calls_before_finish_are_made_and_those_after_it_are_not():
+    rollout = roll_out(SKELETON, SCENARIO, Says(calls(T1, END, T2)), finish=True)
+    assert (rollout.reward, rollout.steps, rollout.final_state) == (1.0, 1, {"open": ["T-2"]})
+    told = [json.loads(m["content"]) for m in rollout.messages[3:]]
+    assert [reply["success"] for reply in told] == [True, True, False] and "not made" in told[2]["error"]
+
+
+@pytest.mark.parametrize("arguments", ["{}", "{oops", "[]", '{"report": 5}', '{"report": "x", "more": 1}'])
+def test_a_malformed_finish_is_a_slip_and_no_end(arguments):
+    agent = Says(calls(("finish", arguments), T1), calls(END))
+    rollout = roll_out(SKELETON, SCENARIO, agent, finish=True)
+    assert (rollout.ending, rollout.reward, rollout.steps) == ("finished", 1.0, 2)
+    assert (
+        "finish: " in agent.seen[1][-2]["content"] and "There is no tool" not in agent.seen[1][-2]["content"]
+    )
+
+
+def test_finish_with_the_last_step_is_an_end_and_no_truncation():
+    rollout = roll_out(SKELETON, SCENARIO, Says(calls(T1, END)), finish=True, max_steps=1)
+    assert (rollout.ending, rollout.reward) == ("finished", 1.0)
+
+
+def test_an_agent_that_is_offered_finish_may_still_end_with_words():
+    rollout = roll_out(SKELETON, SCENARIO, Says(calls(T1), DONE), finish=True)
+    assert (rollout.ending, rollout.reward, rollout.steps) == ("finished", 1.0, 2)
+
+
+@pytest.mark.parametrize("conversation", [False, True])
+def test_where_it_is_not_offered_finish_is_an_unknown_tool(conversation):
+    agent = Says(calls(END), DONE)
+    rollout = roll_out(
+        SKELETON,
+        SCENARIO,
+        agent,
+        finish=conversation,  # a conversation is ended by its user, also where it was asked for
+        conversation=conversation,
+        user=user("Close T-1.", ("Bye.", True)),
+    )
+    assert "offered" not in rollout.extra and rollout.steps == 2
+    assert "Expected close(id), got finish" in agent.seen[1][-1]["content"]
+
+
+def test_a_world_that_has_a_finish_of_its_own_keeps_it():
+    world = SKELETON.replace(tools=[*SKELETON.tools, FINISH])
+    scenario = SCENARIO.replace(skeleton_id=world.id)
+    with pytest.raises(ParameterError, match="finish=False"):
+        roll_out(world, scenario, Says(DONE), finish=True)
+    assert roll_out(world, scenario, Says(DONE)).ending == "finished"
 
 
 # Conversation
@@ -374,6 +488,12 @@ def test_a_user_who_is_done_at_once_is_not_believed():
 @pytest.mark.parametrize("turns", [[("", True)], [("Close T-1.", False), ("<think>hm</think>", False)]])
 def test_a_user_who_fails_is_not_the_agents_fault(turns):
     rollout = roll_out(SKELETON, SCENARIO, Says(DONE), conversation=True, user=user(*turns))
+    assert (rollout.ending, rollout.cause, rollout.reward) == ("failed", "user", None)
+
+
+def test_a_user_whose_model_is_down_is_the_models_failure():
+    talk = ScriptedModel([ModelError("down")])
+    rollout = roll_out(SKELETON, SCENARIO, Says(DONE), conversation=True, user=talk)
     assert (rollout.ending, rollout.cause, rollout.reward) == ("failed", "model", None)
 
 

@@ -53,12 +53,13 @@ def test_a_stage_never_imports_a_later_one(stage: str) -> None:
 @pytest.mark.parametrize(
     ("wing", "forbidden"),
     [
-        ("world", ("model", "agent", "show", "episode", *FLOW)),
-        ("model", ("world", "agent", "show", "episode", *FLOW)),
+        ("world", ("model", "agent", "acting", "show", "episode", *FLOW)),
+        ("model", ("world", "agent", "acting", "show", "episode", *FLOW)),
         ("schema", ("model", "world", "store", "run", "series", *FLOW)),
         ("show.view", ("model", "world", *FLOW)),
         ("episode", FLOW),
         ("agent", FLOW),
+        ("acting", ("agent", "episode", *FLOW)),
     ],
 )
 def test_the_wings_do_not_know_each_other(wing: str, forbidden: tuple[str, ...]) -> None:

@@ -166,6 +166,13 @@ def test_thinking_is_parted_from_the_answer(thought, answer):
     assert split_thinking(answer) == (answer, "")
 
 
+def test_a_tag_inside_a_json_string_parts_nothing():
+    meant = {"reason": "it ends with </think> and goes on", "stateful": True}
+    assert split_thinking(json.dumps(meant)) == (json.dumps(meant), "")
+    assert judge(json.dumps(meant)).reason == meant["reason"]
+    assert judge(f"I wonder {{</think>{json.dumps(meant)}").reason == meant["reason"]
+
+
 METHOD = 'def f(self, x: int) -> dict:\n    """Doc."""\n    return {"a": x}\n'
 
 

@@ -19,8 +19,9 @@ from envscaler import release
 from envscaler.episode import roll_out
 from envscaler.error import ParameterError, StoreError
 from envscaler.release import episodes, exact, rows, shapes
+from envscaler.release.replaying import replay_episode
 from envscaler.schema import Call, Check, Rollout, Scenario, Skeleton, Step
-from envscaler.scripted import IdleAgent, RandomAgent, WitnessAgent
+from envscaler.scripted import IdleAgent, RandomAgent, WitnessAgent, act_on
 from envscaler.store import write_records
 from envscaler.world.change import same
 from envscaler.world.check import grade
@@ -720,9 +721,36 @@ def village() -> tuple[Skeleton, Scenario]:
     return made, posed
 
 
+class FinishingAgent:
+    """The witness, but that it ends with a call of `finish`."""
+
+    name, player = "finisher", None
+
+    def prepared(self, scenario, seed):
+        self.player = WitnessAgent().prepared(scenario, seed)
+        return self
+
+    def act(self, messages, tools, *, seed):
+        said = self.player.act(messages, tools, seed=seed)
+        return said if said.get("tool_calls") else act_on([("finish", {"report": "Lent."})], first=99)
+
+
 def rollouts_of(skeleton: Skeleton, posed: Scenario) -> list[Rollout]:
     agents = [WitnessAgent(), IdleAgent(), RandomAgent()]
-    return [roll_out(skeleton, posed, agent, seed=3) for agent in agents]
+    played = [roll_out(skeleton, posed, agent, seed=3) for agent in agents]
+    return [*played, roll_out(skeleton, posed, FinishingAgent(), seed=3, finish=True)]
+
+
+def test_an_episode_that_was_ended_by_finish_is_published_with_that_tool_and_replays(tmp_path, village):
+    made, posed = village
+    *_, played = rollouts_of(made, posed)
+    assert (played.ending, played.reward) == ("finished", 1.0)
+    release.write_trajectories([played], tmp_path / "t.json", [made], [posed])
+    (row,) = json.loads((tmp_path / "t.json").read_text())
+    assert [t["function"]["name"] for t in row["tools"]] == [*(t.name for t in made.tools), "finish"]
+    assert row["trajectory"][-1]["action"]["name"] == "finish" and row["terminated"]
+    again = replay_episode(played, {made.id: made}, {posed.id: posed})
+    assert again.explained and again.reward == 1.0
 
 
 @pytest.mark.parametrize("guards", ["apart", "added", "within"])

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envscaler import rollouts
+from envscaler.acting.finishing import FINISH
 from envscaler.agent import ToolAgent
-from envscaler.error import ParameterError, SourceError
+from envscaler.error import BudgetSpent, ParameterError, SourceError
 from envscaler.model.scripted import ScriptedModel
 from envscaler.rollouts import plan_rollouts, roll_out_all, spread
 from envscaler.schema import Call, Check, Rollout, Scenario, Skeleton
@@ -167,6 +168,59 @@ def test_workers_are_what_the_models_allow(played, monkeypatch):
     roll_out_all([], [], IdleAgent(), conversation=True, user=model)
     roll_out_all([], [], IdleAgent(), workers=3)
     assert asked == [2, 16, 16, 3]
+
+
+class Broken:
+    """An agent whose own code raises."""
+
+    name = "broken"
+
+    def __init__(self, error):
+        self.error = error
+
+    def act(self, messages, tools, *, seed):
+        raise self.error
+
+
+def test_an_agent_that_raises_costs_its_own_episodes_and_no_others():
+    agents = [Broken(KeyError("x")), WitnessAgent()]
+    made = roll_out_all([library.skeleton()], [library.scenario()], agents, progress=False)
+    assert [(r.agent, r.ending, r.cause, r.reward) for r in made] == [
+        ("broken", "failed", "agent", None),
+        ("witness", "finished", "", 1.0),
+    ]
+    assert made.failures == [] and made[0].extra["error"].startswith("KeyError: 'x' (in act, line ")
+
+
+def test_an_interrupt_inside_an_agent_keeps_what_is_done(caplog):
+    scenarios = [library.scenario(task=f"{library.TASK} ({n})") for n in range(3)]
+    agents = [WitnessAgent(), Broken(KeyboardInterrupt())]
+    made = roll_out_all([library.skeleton()], scenarios, agents, workers=1, progress=False)
+    assert [r.agent for r in made] == ["witness"] and "interrupted" in caplog.text
+
+
+def test_a_spent_budget_ends_the_run_and_is_no_agents_fault():
+    with pytest.raises(BudgetSpent):
+        roll_out_all([library.skeleton()], [library.scenario()], Broken(BudgetSpent("no")), progress=False)
+
+
+def test_finish_and_the_users_temperature_are_handed_on(played):
+    skeletons, scenarios = skeletons_for(scenarios_in(1))
+    roll_out_all(skeletons, scenarios, IdleAgent(), finish=True, user_temperature=0.2, progress=False)
+    assert {k: played[0][3][k] for k in ("finish", "user_temperature")} == {
+        "finish": True,
+        "user_temperature": 0.2,
+    }
+    roll_out_all(skeletons, scenarios, IdleAgent(), progress=False)
+    assert (played[1][3]["finish"], played[1][3]["user_temperature"]) == (False, 0.7)
+
+
+def test_a_world_with_a_finish_of_its_own_is_a_failure_row_where_finish_is_asked_for():
+    world = library.skeleton()
+    world = world.replace(tools=[*world.tools, FINISH])
+    posed = library.scenario(skeleton_id=world.id)
+    made = roll_out_all([world], [posed], IdleAgent(), finish=True, progress=False)
+    assert made == [] and [(f.error, f.parent_id) for f in made.failures] == [("ParameterError", posed.id)]
 
 
 def test_real_episodes_go_in_parallel_and_none_is_lost():

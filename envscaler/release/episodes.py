@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from envscaler.agent import parse_calls
+from envscaler.acting.wording import parse_calls
 from envscaler.error import ParameterError
 from envscaler.release.exact import Row, RowError, Shape
 from envscaler.release.shapes import env_id, listed, name_in, task_id
@@ -211,7 +211,9 @@ def _write(rollout: Rollout, scenario: Scenario | None, skeleton: Skeleton | Non
             "task_id": task_id(scenario) if scenario else rollout.scenario_id,
             "task": scenario.task if scenario else opening,
         },
-        "tools": [tool.function for tool in skeleton.tools] if skeleton else [],
+        "tools": [*(t.function for t in skeleton.tools), *rollout.extra.get("offered", [])]
+        if skeleton
+        else [],
         "messages": rollout.messages,
         "user_messages": users if rollout.conversation else None,
         "trajectory": entries,

@@ -1,0 +1,5 @@
+"""Acting: what agents and the user of an episode are made of, for `agent`, `episode` and the stage `rollouts`.
+
+`wording` has calls written as text, `choosing` an action as a choice by JSON schema, `messages` whatever an agent
+returned as a message, `finishing` the tool `finish`, `user` the user simulator, `user_faults` what it did wrong.
+"""
