@@ -28,7 +28,8 @@ class Agent(Protocol):
     """Whoever chooses actions.
 
     An agent that has a method `prepared(scenario, seed) -> Agent` instead is told the scenario first: an
-    instrument. An optional attribute `step` names the prompt file of its system message.
+    instrument. Optional attributes: `step` names the prompt file of its system message, `model` and `sampling` (a
+    dict) stand in the origin of its rollouts. What its code raises fails the episode, with the cause `agent`.
     """
 
     name: str

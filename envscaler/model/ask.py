@@ -6,6 +6,11 @@ Every stage talks to models through `ask` (one question, one answer) or `chat` (
 a model made by `connect.connect`. When a reply cannot be parsed, the model is shown it with the error and asked
 again, a bounded number of times. How a server is spoken to is `client`'s, what is remembered `cache`'s, how
 text becomes an answer `reply`'s.
+
+A bad reply is remembered like a good one, so that a run that is made again fails where it failed before, asks nothing
+and writes the same bytes; were it forgotten, every restart would pay for it again. Who wants other replies hands the
+records that failed, and those alone, to a model connected with `cache="refresh"`; from then on the whole run has them.
+A higher number of tries goes on where the lower one gave up, and a changed prompt is another question anyway.
 """
 
 import logging
