@@ -1,5 +1,6 @@
 # make notebooks   install, then run the whole series into build/ and figures/
 # make check       install, then lint, types and all tests (the series at smoke scale among them)
+# make loaders     install LlamaFactory apart, for the test of its loader
 # make lab         install, then open JupyterLab on the notebooks
 PYTHON ?= python3
 BIN := .venv/bin
@@ -8,13 +9,22 @@ INSTALLED := .venv/installed
 WHEELS := $(shell $(PYTHON) -m pip config list 2>/dev/null | sed -n "s/^[a-z:.]*find-links='\(.*\)'$$/\1/p" | head -1)
 TORCH := $(if $(WHEELS),--find-links $(WHEELS),--torch-backend=cpu)
 
-.PHONY: notebooks check lab clean
+.PHONY: notebooks check loaders lab clean
 
 notebooks: $(INSTALLED)
 	$(BIN)/python -m envscaler run
 
 check: $(INSTALLED)
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q -n auto --dist loadfile
+
+# Its pins exclude ours. Of what it asks for, only what its loader needs.
+APART := build/llamafactory/bin/python
+NEEDS := 'transformers>=4.55,<=5.6' 'datasets<=4.0' 'trl<=0.24' 'peft<=0.18.1' 'accelerate<=1.11' omegaconf
+
+loaders: $(INSTALLED)
+	$(PYTHON) -m venv build/llamafactory
+	$(BIN)/uv pip install --quiet --python $(APART) $(TORCH) --constraint constraints.txt $(NEEDS)
+	$(BIN)/uv pip install --quiet --python $(APART) --no-deps llamafactory==0.9.5
 
 lab: $(INSTALLED)
 	$(BIN)/jupyter lab notebooks

@@ -53,6 +53,9 @@ _HOMES = {
     "show.player": "EpisodePlayer",
     "show.playground": "Playground",
     "show.view": "listing rollout_card scenario_card",
+    "training.picking": "filter_funnel pick_trajectories",
+    "training.rewarding": "reward_function",
+    "training.saving": "save_sft",
     "figures": "draw_corpus draw_funnel draw_main_results draw_outcomes draw_theme_map draw_win_rates paper_items "
     "save_figure",
 }
