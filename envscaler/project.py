@@ -105,6 +105,21 @@ def paper_path() -> Path:
     return _shipped("paper.json")
 
 
+def replies_path(name: str) -> Path:
+    """The recording of a model: `data/replies/<name>.jsonl`; some come with the checkout.
+
+    Raises:
+        ParameterError: the name would lead out of that folder.
+    """
+    check_run_name(name)
+    return _shipped("replies", f"{name}.jsonl")
+
+
+def sizes_path() -> Path:
+    """Calls and tokens of every step in one run, which estimates go by; they come with the checkout."""
+    return _shipped("sizes.csv")
+
+
 def _shipped(*parts: str) -> Path:
     checkout = PACKAGE.parent.joinpath("data", *parts)
     return checkout if checkout.exists() else root().joinpath("data", *parts)

@@ -25,6 +25,7 @@ EXPECTED = [
     "07_corpus",
     "08_outcomes",
     "09_release",
+    "10_models",
 ]
 BANNED = [
     r"\binteract\(",

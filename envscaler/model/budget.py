@@ -43,7 +43,7 @@ _ROLES = {
 """Who asks in a step; whoever asks in another one is an author, in `rollouts/` an agent."""
 CHARACTERS = 4
 """Characters taken for a token where a server tells no usage."""
-_UNSEEN = 4000
+_UNSEEN = 2000
 """Output tokens that a call is taken to cost before a step has been seen to cost less."""
 
 
@@ -146,9 +146,10 @@ class Ledger:
         self.path, self.budget_usd = path, budget_usd
         self.prices = read_prices() | {name: as_price(name, p) for name, p in (prices or {}).items()}
         self._entries: dict[tuple[str, str], _Entry] = defaultdict(_Entry)
-        self._flying = 0.0
+        self._flying, self._in_flight = 0.0, 0
         self._torn = ""
         self._lock = threading.Lock()
+        self._landed = threading.Condition(self._lock)
         self._read()
 
     def __repr__(self) -> str:
@@ -245,21 +246,27 @@ class Ledger:
         if self.budget_usd is None:
             yield
             return
-        with self._lock:
+        with self._landed:
             kept = self._cost(step, model, characters, most)
-            spent = self._spent()
-            if spent + self._flying + kept > self.budget_usd and kept:
+            # What is kept back for calls in flight is mostly more than they cost: wait for them before giving up.
+            while (spent := self._spent()) + self._flying + kept > self.budget_usd and self._flying:
+                self._landed.wait()
+            if spent + kept > self.budget_usd and kept:
                 raise BudgetSpent(
                     f"Expected the next call ({step}, about {kept:.4f} USD) to fit the budget of {self.budget_usd:g} "
                     f"USD, of which {spent:.4f} are spent. What was answered is remembered: pass a higher budget_usd "
                     "to go on from here."
                 )
             self._flying += kept
+            self._in_flight += 1
         try:
             yield
         finally:
-            with self._lock:
-                self._flying -= kept
+            with self._landed:
+                self._in_flight -= 1
+                # A sum of floats need not come back to nothing by itself.
+                self._flying = self._flying - kept if self._in_flight else 0.0
+                self._landed.notify_all()
 
     def _cost(self, step: str, model: str, characters: int, most: int | None) -> float:
         price = self.price(model)

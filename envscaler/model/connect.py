@@ -12,6 +12,8 @@ from envscaler.model.budget import Ledger
 from envscaler.model.cache import CachedModel, Mode
 from envscaler.model.client import OpenAIModel
 from envscaler.model.embedding import connect_encoder
+from envscaler.model.scripted import RecordedModel
+from envscaler.project import replies_path
 
 __all__ = ["builtin_sources", "connect", "connect_encoder"]
 
@@ -29,11 +31,12 @@ def connect(
     budget_usd: float | None = None,
     prices: Mapping[str, Any] | None = None,
     ledger: Ledger | None = None,
-) -> CachedModel:
-    """A model by its name: `builtin`, one of OpenAI's, or one of any server that speaks OpenAI's chat form.
+) -> CachedModel | RecordedModel:
+    """A model by its name: `builtin`, one of any server that speaks OpenAI's chat form, or a recorded one.
 
     Args:
-        name: `builtin` for the stand-in that needs no network, else what the server calls the model.
+        name: `builtin` for the stand-in that needs no network, `recorded:NAME` for the replies in
+            `data/replies/NAME.jsonl`, else what the server calls the model.
         base_url: the server, e.g. `http://localhost:8000/v1`; default `OPENAI_BASE_URL`, else OpenAI's.
         api_key: the key; default `OPENAI_API_KEY`. It is never written anywhere.
         cache: `read_write` re-asks nothing it knows (the default), `replay_only` asks nothing at all,
@@ -51,12 +54,13 @@ def connect(
         ParameterError: a server for `builtin`, which needs none; or both a ledger and what would make another one.
         ModelError: neither a key nor a server is given for a model that needs one.
     """
-    if name == "builtin" and base_url:
+    if base_url and (name == "builtin" or name.startswith("recorded:")):
         raise ParameterError(
-            f"Expected the name of a model at {base_url}, got 'builtin', which needs no server."
+            f"Expected the name of a model at {base_url}, got {name!r}, which needs no server."
         )
     if ledger is not None and (budget_usd is not None or prices is not None):
         raise ParameterError("Expected budget_usd and prices, or a ledger that has them, got both.")
+    chosen = {"seed": seed} if seed else None
     ledger = ledger or Ledger(prices=prices, budget_usd=budget_usd)
     if name == "builtin":
         # Imported here because it is large and often not wanted.
@@ -68,13 +72,14 @@ def connect(
         return CachedModel(
             BuiltinModel(seed=seed, fault_rate=fault_rate), mode=mode, settings=choices, ledger=ledger
         )
+    if name.startswith("recorded:"):
+        recorded = name.removeprefix("recorded:")
+        return RecordedModel(replies_path(recorded), recorded, settings=chosen, ledger=ledger)
     offline = cache == "replay_only"
     model = OpenAIModel(
         name, base_url=base_url, api_key=api_key, workers=workers, timeout=timeout, offline=offline
     )
-    return CachedModel(
-        model, mode=cache or "read_write", settings={"seed": seed} if seed else None, ledger=ledger
-    )
+    return CachedModel(model, mode=cache or "read_write", settings=chosen, ledger=ledger)
 
 
 def builtin_sources() -> Iterator[str]:

@@ -9,8 +9,9 @@ for an example) begin its messages, and each variable stands alone in a block of
 
 Filling in is strict: a missing or an unused variable raises. `blocks` gets the values back out of the
 messages; the built-in model reads its inputs that way, so it sees what any model sees. A closing tag inside
-a value is written `<\\/name>` (in a JSON string the same value), and read back as it was. Nothing here asks
-a model anything.
+a value is written `<\\/name>` (in a JSON string the same value), and read back as it was. A file of the same
+name under `prompts/` in the project folder goes over the one that comes with the library. Nothing here asks a
+model anything.
 """
 
 import json
@@ -25,7 +26,7 @@ from pydantic import BaseModel
 
 from envscaler.error import PromptError
 from envscaler.model.request import Message
-from envscaler.project import PACKAGE
+from envscaler.project import PACKAGE, root
 from envscaler.schema import digest
 
 _HEADING = re.compile(r"^# (system|user|assistant)[ \t]*$", re.MULTILINE)
@@ -51,7 +52,7 @@ class Prompt:
 
 
 def prompts_dir() -> Path:
-    """Where the prompt files lie."""
+    """Where the prompt files of the library lie."""
     return PACKAGE / "prompts"
 
 
@@ -62,12 +63,13 @@ def steps() -> list[str]:
 
 
 def load(step: str) -> Prompt:
-    """Read one prompt file.
+    """Read one prompt file, the user's own where there is one.
 
     Raises:
         PromptError: there is no such file, or it is malformed.
     """
-    path = prompts_dir() / f"{step}.md"
+    own = root() / "prompts" / f"{step}.md"
+    path = own if own.is_file() else prompts_dir() / f"{step}.md"
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

@@ -6,8 +6,10 @@ in a file that `ReplyCache.export` wrote. Neither thinks, and neither touches th
 
 import json
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from envscaler.error import CacheMiss, ModelError, StoreError
 from envscaler.model.budget import Ledger
@@ -65,10 +67,23 @@ class RecordedModel:
     Args:
         path: the file that `ReplyCache.export` wrote.
         name: the model that was recorded; it is part of the requests' keys.
+        settings: added to every request that does not set them itself, as when it was recorded.
+        ledger: who counts; default one of its own.
+
+    Raises:
+        StoreError: there is no such file, or it is no recording.
     """
 
-    def __init__(self, path: Path, name: str) -> None:
-        self.name, self.workers, self.ledger, self._path = name, 8, Ledger(), path
+    def __init__(
+        self,
+        path: Path,
+        name: str,
+        *,
+        settings: Mapping[str, Any] | None = None,
+        ledger: Ledger | None = None,
+    ) -> None:
+        self.name, self.workers, self.ledger, self._path = name, 8, ledger or Ledger(), path
+        self._settings = dict(settings or {})
         try:
             rows = [json.loads(line) for line in read_text(path).splitlines() if line.strip()]
             self._replies = {row["key"]: reply_from_json(row["reply"]) for row in rows}
@@ -77,17 +92,22 @@ class RecordedModel:
                 f"{path}: expected a recording with 'key' and 'reply' in each row ({error})."
             ) from error
 
+    def check(self) -> None:
+        """Nothing can be wrong with it that was not said when it was made."""
+
     def answer(self, request: Request) -> Reply:
         """The recorded reply.
 
         Raises:
             CacheMiss: the recording holds none to this request.
         """
+        request = replace(request, settings={**self._settings, **request.settings})
         found = self._replies.get(request.key(self.name))
         if found is None:
             raise CacheMiss(
-                f"{self._path.name} holds no reply of {self.name} to this request of {request.step!r}; "
-                "run it against the model and export its cache again."
+                f"{self._path.name} holds no reply of {self.name} to this request of {request.step!r}: the prompt, its "
+                "inputs or the settings are others than when it was recorded; run it against the model and export its "
+                "cache again."
             )
         self.ledger.add_cached(request.step, self.name)
         return found
