@@ -19,6 +19,7 @@ _HOMES = {
     "store": "Records read_records write_records",
     "run": "Run open_run",
     "model.ask": "ask",
+    "model.budget": "Ledger",
     "model.connect": "connect connect_encoder",
     "tasks": "add_labels load_tasks judge_task judge_tasks",
     "themes": "infer_theme infer_themes merge_themes pick_themes",
@@ -48,6 +49,7 @@ _HOMES = {
     "show.agreement": "agreement",
     "show.comparing": "draw_hardness ending_table environment_share hardness_frame hardness_table pass_table "
     "permutation_table",
+    "show.accounts": "account_table cost_table draw_accounts estimate",
     "show.detection": "detection_table draw_detection false_alarm_table",
     "show.inspector": "AuditInspector",
     "show.player": "EpisodePlayer",
