@@ -71,6 +71,16 @@ def test_a_row_for_each_in_order_with_sums(tmp_path: Path) -> None:
     assert dict(table(certified))["checks that hold before anything is done"] == "4 of 8"
 
 
+def test_what_is_given_twice_is_one_row(tmp_path: Path) -> None:
+    """Files of one release repeat each other's rows."""
+    worlds, made = corpus()
+    certified = certify_all(
+        [*worlds, worlds[0]], [*made, *made[:2]], out=tmp_path / "rows.jsonl", options=QUICK, progress=False
+    )
+    assert (len(certified.environments), len(certified.scenarios), certified.missing) == (2, 4, 0)
+    assert len((tmp_path / "rows.jsonl").read_text().splitlines()) == 6 and certified.complete
+
+
 def test_what_is_there_is_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "rows.jsonl"
     first = run(out)

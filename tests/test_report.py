@@ -12,8 +12,9 @@ from worlds import scenario, skeleton
 
 from envscaler.certifying.examine import Options
 from envscaler.certifying.many import Certified, certify_all
-from envscaler.schema import Check, Failure
-from envscaler.show.report import histogram, render_report, write_report
+from envscaler.certifying.rows import EnvironmentReport
+from envscaler.schema import Check, Failure, Finding, Severity
+from envscaler.show.report import MOST_FAILED, histogram, render_report, write_report
 from envscaler.show.words import KINDS, words_of
 
 NASTY = "<script>alert('x')</script>&\"'"
@@ -62,6 +63,42 @@ def test_environments_alone_and_nothing_at_all(certified: Certified) -> None:
         re.findall(r'(?:id|href)="#?([^"]+)"', page)
     )
     assert "<h1>" in render_report(Certified([], []))
+
+
+def test_what_could_not_be_examined_stands_at_the_top_and_does_not_flood(certified: Certified) -> None:
+    page = render_report(certified)
+    assert page.index('id="failures"') < page.index('class="cards"') and "1 thing could not" in page
+    failed = [
+        Failure(stage="certify", parent_id=f"x:{n}", error="StoreError", message="No.") for n in range(5000)
+    ]
+    page = render_report(Certified(certified.environments, certified.scenarios, failed))
+    assert "5000 things could not" in page and page.count("<code>x:") == MOST_FAILED and "4800 more" in page
+    assert 'id="failures"' not in render_report(Certified(certified.environments, []))
+
+
+def test_lines_that_say_one_thing_are_one_line(certified: Certified) -> None:
+    page = render_report(certified)
+    bare = next(row for row in certified.scenarios if not row.witness)
+    unproved = [proof for proof in bare.certificate.proofs if proof.status == "unproved"]
+    assert len(unproved) > 10 and page.count("There is no witness.") == 1
+    assert all(proof.name in page for proof in bare.certificate.proofs)
+
+
+def test_a_kind_that_is_not_always_as_severe_says_how_often() -> None:
+    def row(name: str, severity: Severity) -> EnvironmentReport:
+        one = Finding(kind="raises", severity=severity, where=name, message="It raises.", evidence={})
+        return EnvironmentReport(
+            key=name, skeleton_id=name, name=name, title="", class_name="A", tools=1, parameters=0, described=0,
+            refused={}, long_descriptions=0, chances=[], findings=[one],
+        )  # fmt: skip
+
+    rows: list[Severity] = ["note"] * 20 + ["error", "error"]
+    page = render_report(Certified([row(f"env_{n}", severity) for n, severity in enumerate(rows)], []))
+    assert "22 (2 errors) in 22 environments" in page
+    shown = page[page.index('id="kind-raises"') : page.index('id="environments"')]
+    assert ">env_20<" in shown and ">env_21<" in shown and ">env_0<" in shown and ">env_19<" not in shown
+    page = render_report(Certified([row(f"env_{n}", "note") for n in range(3)], []))
+    assert "3 in 3 environments" in page and "0 of 0" not in page
 
 
 def test_the_histogram_counts_everyone() -> None:

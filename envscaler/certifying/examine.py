@@ -36,6 +36,8 @@ CANNOT_HOLD = frozenset(
     {"always-broken", "only-false", "blind", "missing-table", "no-source", "half-characters"}
 )
 """Findings that say that a check cannot hold, whatever an agent does; then no witness is looked for."""
+MOST_TASK = 400
+"""Characters of a task that its row shows."""
 CALLS = 200
 """Calls of the referee in an environment, unless another number is asked for: quick, and enough for common faults."""
 _CHANCES = {
@@ -169,7 +171,7 @@ def examine_scenario(
         "skeleton_id": skeleton.id,
         "name": name or scenario.id,
         "environment": environment or skeleton.id,
-        "task": scenario.task[:400],
+        "task": scenario.task[:MOST_TASK] + "…" * (len(scenario.task) > MOST_TASK),
         "checks": len(scenario.checks),
     }
     fits = misfits(skeleton, scenario.initial_state)

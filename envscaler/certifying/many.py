@@ -117,6 +117,7 @@ def certify_all(
         StoreError: `out` cannot be written, or is a file of something else.
     """
     jobs, failures = _jobs(skeletons, scenarios, recorded or {}, options or Options())
+    jobs = list({job.key: job for job in jobs}.values())  # what is there twice, as in two files, is one row
     ledger = _Ledger(out)
     todo = {job.key: job for job in jobs if job.key not in ledger.rows}
 

@@ -18,7 +18,7 @@ from envscaler import __version__
 from envscaler.certifying.many import Certified, Report, cannot_hold, paid_for, table
 from envscaler.certifying.rows import EnvironmentReport, ScenarioReport
 from envscaler.given import a_path, one
-from envscaler.schema import Finding
+from envscaler.schema import Finding, Proof
 from envscaler.show.markup import as_json, shorten
 from envscaler.show.words import CHECKS, SCHEMAS, STATES, words_of
 from envscaler.store import write_text
@@ -27,6 +27,8 @@ EXAMPLES = 8
 """Findings of one kind that are shown with their evidence."""
 MOST_DETAILED = 600
 """Scenarios that are listed one by one; in larger data only those with an error are."""
+MOST_FAILED = 200
+"""Things that could not be examined that are listed."""
 _BINS = 10
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 ELSEWHERE = {
@@ -69,7 +71,8 @@ def render_report(certified: Certified, *, title: str = "Certificates") -> str:
         beside="Every figure with what it is counted out of; beside it what the same measurement gave on earlier, "
         "other samples of the EnvScaler release, so that sizes can be compared.",
         how=_how(certified),
-        failures=certified.failures,
+        failures=certified.failures[:MOST_FAILED],
+        failed=len(certified.failures),
     )
 
 
@@ -190,13 +193,15 @@ def _kind(kind: str, found: list[tuple[Report, Finding]], anchors: dict[str, str
     title, why = words_of(kind)
     in_scenarios = isinstance(found[0][0], ScenarioReport)
     places = len({row.key for row, _ in found})
+    severity = min((finding.severity for _, finding in found), key=_ORDER.__getitem__)
+    severest = sum(finding.severity == severity for _, finding in found)
     return {
         "kind": kind,
         "title": title,
         "why": why,
-        "severity": min((finding.severity for _, finding in found), key=_ORDER.__getitem__),
+        "severity": severity,
         "number": len(found),
-        "count": f"{len(found):,}",
+        "count": f"{len(found):,}" + (f" ({_count(severest, severity)})" if severest < len(found) else ""),
         "places": _count(places, "scenario" if in_scenarios else "environment"),
         "examples": [_example(row, finding, anchors) for row, finding in _spread(found)],
         "more": max(0, len(found) - EXAMPLES),
@@ -204,14 +209,14 @@ def _kind(kind: str, found: list[tuple[Report, Finding]], anchors: dict[str, str
 
 
 def _spread(found: list[tuple[Report, Finding]]) -> list[tuple[Report, Finding]]:
-    """Some of the findings, the first of each row before the second of any."""
+    """Some of the findings, the severest first, and of those the first of each row before the second of any."""
     seen: dict[str, int] = defaultdict(int)
     ranked = []
     for place, (row, finding) in enumerate(found):
-        ranked.append((seen[row.key], place, row, finding))
+        ranked.append((_ORDER[finding.severity], seen[row.key], place, row, finding))
         seen[row.key] += 1
-    ranked.sort(key=lambda one: one[:2])
-    return [(row, finding) for _, _, row, finding in ranked[:EXAMPLES]]
+    ranked.sort(key=lambda one: one[:3])
+    return [(row, finding) for *_, row, finding in ranked[:EXAMPLES]]
 
 
 def _example(row: Report, finding: Finding, anchors: dict[str, str]) -> dict[str, Any]:
@@ -240,16 +245,20 @@ def _environment(row: EnvironmentReport, anchors: dict[str, str]) -> dict[str, A
         "title": row.title or row.class_name,
         "anchor": anchors[row.key],
         "tools": row.tools,
-        "described": f"{row.described} of {row.parameters}",
+        "described": _of(row.described, row.parameters),
         "described_share": row.described / row.parameters if row.parameters else 1.0,
         "refused": row.refused.get("any", 0),
-        "aliased": f"{row.aliased} of {row.replies}",
+        "aliased": _of(row.aliased, row.replies),
         "aliased_share": row.aliased / row.replies if row.replies else 0.0,
         "errors": counts["error"],
         "warnings": counts["warning"],
         "findings": _listed(row.findings),
         "detailed": True,
     }
+
+
+def _of(some: int, total: int) -> str:
+    return f"{some} of {total}" if total else "–"
 
 
 def _scenario(row: ScenarioReport, anchors: dict[str, str], detailed: bool) -> dict[str, Any]:
@@ -269,9 +278,19 @@ def _scenario(row: ScenarioReport, anchors: dict[str, str], detailed: bool) -> d
         "witness": [call.tool for call in row.witness],
         **{status: sum(p.status == status for p in proofs) for status in ("proved", "failed", "unproved")},
         "findings": _listed(row.findings),
-        "proofs": proofs,
+        "proofs": _told(proofs),
         "detailed": detailed or bool(_severities(row)["error"]),
     }
+
+
+def _told(proofs: Sequence[Proof]) -> list[dict[str, str]]:
+    """The lines of a certificate; those that nothing could be said of for one reason are one line."""
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    for place, proof in enumerate(proofs):
+        alike = (proof.status, proof.detail) if proof.status == "unproved" else (str(place),)
+        line = lines.setdefault(alike, {"status": proof.status, "name": "", "detail": proof.detail})
+        line["name"] += f"{', ' if line['name'] else ''}{proof.name}"
+    return list(lines.values())
 
 
 def _pay(row: ScenarioReport) -> str:
