@@ -1,6 +1,10 @@
 """Arguments to try: they fit their schemas whatever the state, belong together, and come to the edges."""
 
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +13,7 @@ from envscaler.schema import Tool
 from envscaler.world.arguments import ArgumentsOf
 from envscaler.world.trials.trying import Hand, Values, is_dated, is_time, kinds_of, means, named_in, shifted
 
+ROOT = Path(__file__).resolve().parents[1]
 STATE = {
     "today": "2025-03-10",
     "rooms": {f"R-{n}": {"room_id": f"R-{n}", "beds": n, "wing": "north"} for n in range(1, 4)},
@@ -111,3 +116,40 @@ def test_small_words() -> None:
         "integer",
         "null",
     }
+
+
+EXPLORED = """
+import sys
+sys.path.insert(0, "tests")
+from worlds import LOANS, STATE, skeleton
+from envscaler.record import digest
+from envscaler.searching.proposing import Proposer
+from envscaler.schema import Check
+from envscaler.world.environment import Environment
+from envscaler.world.trials.exploring import Explorer
+check = "if book_id not in self.books or member not in self.members:"
+other = 'if book_id < note != "z" or note in ("a", "b", "c", "d") or book_id in ("e", "f", "g", "h"):'
+source = LOANS.replace(check, f'{other}\\n            return {{"success": False}}\\n        {check}')
+world = skeleton(source.replace("note: str | None = None", 'note: str = ""'))
+with Environment(world, STATE) as environment:
+    environment.reset()
+    explorer = Explorer(world, environment, 0, 200)
+    explorer.explore()
+calls = [seen.call.model_dump(mode="json") for seen in explorer.seen]
+proposer = Proposer(world, [Check(item="x", source=world.source)], "Lend Dune to Ada.", STATE)
+proposed = [call.model_dump(mode="json") for call in proposer.calls(world.tool("lend"), STATE, 0, 50)]
+print(len(calls), digest(calls), digest(proposed))
+"""
+
+
+def test_the_same_calls_are_tried_whatever_order_sets_are_in() -> None:
+    """A process orders its sets by its own hash seed, and no call may depend on it."""
+    told = set()
+    for seed in "012":
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", EXPLORED], capture_output=True, text=True, env=env, cwd=ROOT
+        )
+        assert done.returncode == 0, done.stderr
+        told.add(done.stdout)
+    assert len(told) == 1 and int(told.pop().split()[0]) > 100

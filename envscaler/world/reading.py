@@ -39,7 +39,7 @@ def read_code(skeleton: Skeleton) -> dict[str, Code]:
         for name, found in tables.items():
             anywhere[name] |= found
     return {
-        f.name: Code(_lines(f), _named(f, literals), {a: anywhere[a] for a in _arguments(f)}, own[f.name])
+        f.name: Code(_lines(f), _named(f, literals), {a: anywhere[a] for a in sorted(_arguments(f))}, own[f.name])
         for f in methods
     }
 
@@ -98,7 +98,7 @@ def _named(function: Function, literals: dict[str, list[Json]]) -> dict[str, lis
                 name = getattr(node, "id", getattr(node, "attr", ""))
                 constants += literals.get(name, [])
                 names |= {node.id} if isinstance(node, ast.Name) else set()
-            for name in names or {""}:
+            for name in sorted(names) or [""]:
                 named[name] += constants
     named[""] = [value for values in list(named.values()) for value in values]
     return dict(named)
