@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from envscaler.schema import Tool
 from envscaler.world.arguments import ArgumentsOf
-from envscaler.world.trials.trying import Hand, Values, is_dated, is_time, kinds_of, means, named_in, shifted
+from envscaler.world.trials.trying import Hand, Values, is_dated, kinds_of, means, named_in, shifted
 
 ROOT = Path(__file__).resolve().parents[1]
 STATE = {
@@ -98,7 +98,7 @@ def test_dates_of_a_call_begin_about_today() -> None:
     later = [
         s
         for s in spans
-        if is_time(s["from_day"]) and s["from_day"] < s["until"] and s["from_day"] >= "2025-03-10"
+        if shifted(s["from_day"], 1) and s["from_day"] < s["until"] and s["from_day"] >= "2025-03-10"
     ]
     assert len(later) > 30
 

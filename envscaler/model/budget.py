@@ -22,6 +22,7 @@ import yaml
 
 from envscaler.error import BudgetSpent, ParameterError, StoreError
 from envscaler.project import PACKAGE, root
+from envscaler.record import is_number
 from envscaler.schema import Usage
 
 _COLUMNS = [
@@ -103,7 +104,7 @@ def as_price(name: str, price: Any) -> Price:
 
 
 def _is_amount(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+    return is_number(value) and 0 <= value < float("inf")
 
 
 @dataclass
@@ -275,10 +276,8 @@ class Ledger:
                 f"Expected a price of {model!r} to hold a budget, got none; pass prices={{{model!r}: (2.0, 8.0)}}, "
                 "dollars a million tokens of input and output, or add the line to data/prices.yaml."
             )
-        written = most or max(
-            (e.most for (s, m), e in self._entries.items() if (s, m) == (step, model)), default=0
-        )
-        return price.of(Usage(input_tokens=characters // 3, output_tokens=written or _UNSEEN))
+        seen = self._entries[step, model].most if (step, model) in self._entries else 0
+        return price.of(Usage(input_tokens=characters // 3, output_tokens=most or seen or _UNSEEN))
 
     # What there is
 

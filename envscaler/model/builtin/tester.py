@@ -13,7 +13,7 @@ from envscaler.model.builtin.build import World
 from envscaler.model.builtin.pattern import Changed, Outcome, Rng, State, pick, shuffled
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.recall import need, read, world_with
-from envscaler.record import FROM
+from envscaler.record import FROM, is_number
 
 Blocks = Mapping[str, str]
 Json = Any
@@ -90,13 +90,12 @@ def _bend(
     """Bend one argument to what is not allowed, or to its edge; the thought says which."""
     for name in shuffled(rng, list(arguments)):
         value, old = arguments[name], given.get("today", "2025-01-01")
-        numeric = isinstance(value, int | float) and not isinstance(value, bool)
         if name.endswith("_id"):
             guess = _guess(name, parameters.get(name, {}), given, rng)
             arguments[name] = "NONE-999" if intent == "negative" and rng.random() < 0.25 else guess
-        elif numeric and intent == "negative":
+        elif is_number(value) and intent == "negative":
             arguments[name] = type(value)(pick(rng, [-3, 0, 100_000]))
-        elif numeric:
+        elif is_number(value):
             arguments[name] = type(value)(pick(rng, [1, 0, 2, *_bounds(str(parameters.get(name)))]))
         elif isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
             edge = [old, later(value, 1), later(value, -1)]

@@ -10,6 +10,7 @@ from typing import Literal
 from envscaler.error import ParameterError
 from envscaler.schema import Call, Json
 from envscaler.world.mutants.method import Change, Method
+from envscaler.world.witness import succeeded
 
 Shown = Literal["execution", "rule", "judge"]
 """Who can see it: whoever runs the code; whoever also has an invariant that it breaks; only who knows what is meant."""
@@ -57,6 +58,11 @@ KINDS: dict[str, Kind] = {}
 def any_difference(difference: Difference) -> bool:
     """Every difference is a proof, unless the mutant just breaks down."""
     return not difference.raised
+
+
+def accepted(difference: Difference) -> bool:
+    """What the original refuses is done."""
+    return not difference.raised and succeeded(difference.reply) and not succeeded(difference.expected)
 
 
 def kind(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from envscaler.record import as_dict
+from envscaler.record import as_dict, is_number
 from envscaler.schema import Tool
 from envscaler.world.tree import Function, find_class, functions, parse_tree
 
@@ -324,7 +324,7 @@ class Method:
         """Whether an expression is a number, by its form, its parameter's schema or its field's type."""
         match node:
             case ast.Constant(value=value):
-                return isinstance(value, int | float) and not isinstance(value, bool)
+                return is_number(value)
             case ast.Name(id=name):
                 return as_dict(self.parameters.get(name)).get("type") in ("integer", "number")
             case ast.Subscript(slice=ast.Constant(value=str(field))):

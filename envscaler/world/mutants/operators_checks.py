@@ -6,21 +6,15 @@ Each operator says where in a method its fault fits; whether it changes anything
 import ast
 from collections.abc import Iterator
 
-from envscaler.world.mutants.kinds import Difference, kind
+from envscaler.world.mutants.kinds import accepted, kind
 from envscaler.world.mutants.method import Change, Method, names, replaced
-from envscaler.world.witness import succeeded
-
-
-def _accepted(difference: Difference) -> bool:
-    """What the original refuses is done."""
-    return not difference.raised and succeeded(difference.reply) and not succeeded(difference.expected)
 
 
 @kind(
     "missing validation",
     "judge",
     "What values an argument may have, only its description says.",
-    proof=_accepted,
+    proof=accepted,
 )
 def missing_validation(method: Method) -> Iterator[Change]:
     """A guard that looks at arguments alone, left out or with one of its conditions left out."""
@@ -33,7 +27,7 @@ def missing_validation(method: Method) -> Iterator[Change]:
     "missing existence check",
     "execution",
     "Something that is nowhere in the state is asked for, and the tool breaks down or does as if it were there.",
-    proof=lambda d: d.raised or _accepted(d),
+    proof=lambda d: d.raised or accepted(d),
 )
 def missing_existence_check(method: Method) -> Iterator[Change]:
     """A guard against ids that are not there, left out."""
@@ -46,7 +40,7 @@ def missing_existence_check(method: Method) -> Iterator[Change]:
     "rule not enforced",
     "rule",
     "The state shows it where the rule has an invariant that the call breaks.",
-    proof=_accepted,
+    proof=accepted,
 )
 def rule_not_enforced(method: Method) -> Iterator[Change]:
     """A guard that looks at the state for more than existence, weakened or left out."""

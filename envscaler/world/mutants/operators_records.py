@@ -6,7 +6,7 @@ Each operator says where in a method its fault fits; whether it changes anything
 import ast
 from collections.abc import Iterator
 
-from envscaler.world.mutants.kinds import Difference, kind
+from envscaler.world.mutants.kinds import Difference, accepted, kind
 from envscaler.world.mutants.method import CHANGERS, Change, Method, Write, bindings, replaced
 from envscaler.world.witness import succeeded
 
@@ -64,15 +64,11 @@ def _is_quantity(method: Method, field: str, value: ast.expr) -> bool:
     return method.is_number(value) or (bool(types) and types <= {"int", "float"})
 
 
-def _accepted(difference: Difference) -> bool:
-    return not difference.raised and succeeded(difference.reply) and not succeeded(difference.expected)
-
-
 @kind(
     "swallowed error",
     "execution",
     "What is refused for good reason, an unknown id above all, is answered with success, and nothing is done.",
-    proof=lambda d: _accepted(d) and not d.diff,
+    proof=lambda d: accepted(d) and not d.diff,
 )
 def swallowed_error(method: Method) -> Iterator[Change]:
     """A refusal that reports success instead."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from envscaler.record import is_number
 from envscaler.schema import Finding, Json, Skeleton
 from envscaler.world.change import State, records, same, unescaped
 from envscaler.world.proving.shape import Column, Shape
@@ -270,15 +271,11 @@ def _reached(value: Json, stored: Json, old: Json) -> bool:
         return any(_reached(value, part, None) for part in stored)
     if isinstance(stored, dict):
         return any(_reached(value, part, None) for part in stored.values())
-    if _number(value) and _number(stored):
-        near = [value, -value, *([old + value, old - value] if _number(old) else [])]
+    if is_number(value) and is_number(stored):
+        near = [value, -value, *([old + value, old - value] if is_number(old) else [])]
         return any(abs(stored - one) <= 0.01 for one in near)
     one, other = str(value).strip().casefold(), str(stored).strip().casefold()
     return one == other or (len(one) > 2 and one in other) or (len(other) > 5 and other in one)
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _factor(misses: list[tuple[Json, Json, Seen]]) -> float | None:

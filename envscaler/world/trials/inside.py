@@ -9,6 +9,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from envscaler.record import as_dict
 from envscaler.schema import Call, Finding, Json, Severity, Skeleton
 from envscaler.world.arguments import ArgumentsOf
 from envscaler.world.live import Live
@@ -16,7 +17,7 @@ from envscaler.world.sandbox import WorkerLost
 from envscaler.world.source import parse_class
 from envscaler.world.tree import find_class, functions, parse_tree
 from envscaler.world.trials.exploring import Seen
-from envscaler.world.trials.finding import as_dict, finding
+from envscaler.world.trials.finding import finding
 from envscaler.world.trials.schemas import admitted
 from envscaler.world.trials.trying import Values, is_id, wrong
 

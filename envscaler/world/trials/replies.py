@@ -9,11 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from envscaler.record import as_dict
 from envscaler.schema import Finding, Json, Severity, Skeleton
 from envscaler.world.change import State, same
 from envscaler.world.proving.shape import Shape
 from envscaler.world.trials.exploring import Seen
-from envscaler.world.trials.finding import as_dict, finding
+from envscaler.world.trials.finding import finding
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 _COUNTS = ("count", "total", "total_count", "total_results", "number_of_results", "num_results")

@@ -9,9 +9,10 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
+from envscaler.record import is_number
 from envscaler.schema import Json, Tool
 from envscaler.world.change import State
 
@@ -261,7 +262,7 @@ class Hand:
         kinds = {"string"} if len(kinds - {"null"}) >= 4 else kinds  # it may be anything
         known = [*self._named_for(name, schema), *self._named.get("", [])]
         if kinds & {"integer", "number"}:
-            numbers = [v for v in [*known, *self.values.like(name), old] if _is_number(v)]
+            numbers = [v for v in [*known, *self.values.like(name), old] if is_number(v)]
             edges = [0, 1, -1, 1000000, *(n + d for n in numbers for d in (-1, 0, 1))]
             edges += [] if "integer" in kinds else [0.5, -0.5, 1.25, *(n + 0.01 for n in numbers)]
             yield from (int(e) if "integer" in kinds else e for e in edges)
@@ -275,10 +276,6 @@ class Hand:
             yield from (True, False)
         if "array" in kinds and isinstance(old, list):
             yield from ([], [*old, *old[:1]], old[1:])
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def kinds_of(schema: Any) -> set[str]:
@@ -336,15 +333,6 @@ def is_dated(name: str) -> bool:
             r"date|day|time|until|deadline|start|begin|_on$|_at$|_end$|^end|^from|^to$|_from$|_to$", name
         )
     )
-
-
-def is_time(text: str) -> bool:
-    """Whether a text is a date or a time in ISO form."""
-    try:
-        datetime.fromisoformat(text.replace("Z", "+00:00"))
-    except ValueError:
-        return False
-    return bool(_DAY.match(text))
 
 
 # One value
