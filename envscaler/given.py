@@ -6,7 +6,7 @@ means is not known here.
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,13 +61,6 @@ def at_least(given: Any, least: int, what: str) -> int:
     if whole(given) and given >= least:
         return int(given)
     raise ParameterError(f"Expected {what} as a whole number of at least {least}, got {told(given)}.")
-
-
-def share(given: Any, what: str) -> float:
-    """A number between 0 and 1, both left out."""
-    if isinstance(given, Real) and not isinstance(given, bool) and 0 < float(given) < 1:
-        return float(given)
-    raise ParameterError(f"Expected {what} between 0 and 1, got {told(given)}.")
 
 
 def a_frame(given: Any, columns: Sequence[str], made_by: str) -> pd.DataFrame:

@@ -126,7 +126,7 @@ def test_what_is_no_frame_of_rollouts_is_refused_in_a_sentence(function, given):
         function(given)
 
 
-@pytest.mark.parametrize("settings", [{"unit": "agent"}, {"resamples": 0}, {"level": 1.0}, {"seed": -1}])
+@pytest.mark.parametrize("settings", [{"unit": "agent"}, {"resamples": 0}, {"seed": -1}])
 def test_settings_that_will_not_do_are_refused(settings):
     with pytest.raises(ParameterError):
         permutation_table(frame(("a", "e0-0", 1.0), ("b", "e0-0", 0.0)), **settings)

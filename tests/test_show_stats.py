@@ -187,11 +187,6 @@ def test_a_thousand_resamples_of_six_hundred_rollouts_take_under_two_seconds():
     assert time.perf_counter() - start < 2
 
 
-def test_a_level_outside_nought_to_one_is_refused():
-    with pytest.raises(ParameterError, match="level"):
-        intervals(simulated(np.random.default_rng(6)), level=95)
-
-
 # Win rates
 
 rewards = st.lists(

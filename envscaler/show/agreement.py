@@ -62,8 +62,6 @@ def agreement(
     audits: Iterable[Audit] | None = None,
     *,
     only_fail: bool = False,
-    resamples: int = 1000,
-    level: float = 0.95,
     seed: int = 0,
 ) -> Agreement:
     """Accuracy and Cohen's κ of a judge's verdicts against people's labels of the same probes, with intervals.
@@ -73,8 +71,6 @@ def agreement(
         audits: audits to take the judge's verdicts from, by audit and number of the probe; a label whose probe they do
             not have counts as missing. None takes the verdict that stood beside the label when it was given.
         only_fail: whether pass and warning are one, as they are for the share that decides what is kept.
-        resamples: how often probes are resampled for κ's interval.
-        level: coverage of both intervals.
         seed: of the resampling.
 
     Raises:
@@ -91,10 +87,8 @@ def agreement(
     judged = [label.verdict if verdicts is None else verdicts.get(label.key) for label in given]
     said = [label.label for label in given]
     if only_fail:
-        return compare_labels(
-            list(map(_failed, said)), list(map(_failed, judged)), resamples=resamples, level=level, seed=seed
-        )
-    return compare_labels(said, judged, resamples=resamples, level=level, seed=seed)
+        said, judged = list(map(_failed, said)), list(map(_failed, judged))
+    return compare_labels(said, judged, seed=seed)
 
 
 def _read(labels: str | Path | Iterable[Label]) -> list[Label]:
@@ -116,7 +110,6 @@ def compare_labels(
     judged: Sequence[Any],
     *,
     resamples: int = 1000,
-    level: float = 0.95,
     seed: int = 0,
 ) -> Agreement:
     """Accuracy and Cohen's κ of judgements against labels, with intervals and the confusion table.
@@ -125,13 +118,12 @@ def compare_labels(
         labels: what is taken for true; None where it is not known.
         judged: what the judge said, in the same order; None where it said nothing.
         resamples: how often items are resampled for κ's interval.
-        level: coverage of both intervals.
         seed: of the resampling.
 
     Raises:
         ParameterError: the two differ in length, or no item has both.
     """
-    check_settings(resamples, level, seed)
+    check_settings(resamples, seed)
     for given in (labels, judged):
         if not isinstance(given, Sequence | pd.Series | np.ndarray) or isinstance(given, str | bytes):
             raise ParameterError(f"Expected a list of labels and one of judgements, got {told(given)}.")
@@ -155,9 +147,9 @@ def compare_labels(
         n,
         len(labels) - n,
         equal / n,
-        wilson(equal, n, level=level),
+        wilson(equal, n),
         float(_kappa(table[None])[0]),
-        quantiles(_kappa(drawn.reshape(-1, *table.shape)), level),
+        quantiles(_kappa(drawn.reshape(-1, *table.shape))),
         pd.DataFrame(table, rows, columns),
     )
 

@@ -6,7 +6,7 @@ are resampled first and scenarios within them second, because what is said is me
 scenarios of one environment are not independent. Win rates are in `stats`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +17,7 @@ from scipy.stats import f as fisher
 from scipy.stats import permutation_test
 
 from envscaler.error import ParameterError
-from envscaler.given import a_frame, at_least, many, share
+from envscaler.given import a_frame, at_least, many
 from envscaler.schema import Scenario, Skeleton
 from envscaler.show.canvas import (
     INK,
@@ -109,8 +109,6 @@ def _check_counts(n: int, solved: int, k: int) -> None:
 def pass_table(
     frame: pd.DataFrame,
     ks: Sequence[int] = (1, 2, 4),
-    *,
-    by: Sequence[str] = ("agent", "mode"),
     **settings: Any,
 ) -> pd.DataFrame:
     """pass@k and pass^k of each agent and mode: the means over scenarios of `pass_at_k` and `pass_hat_k`.
@@ -123,11 +121,11 @@ def pass_table(
     Args:
         frame: as `rollout_frame` makes it.
         ks: how many rollouts to draw.
-        by: columns that make a group.
         settings: of `stats.intervals`.
     """
     if not ks:
         raise ParameterError("Expected numbers of rollouts to draw, got none.")
+    by = ["agent", "mode"]
     a_frame(frame, [*by, "skeleton_id", "scenario_id", "solved"], _MADE_BY)
     where = [*by, "skeleton_id", "scenario_id"]
     cells = frame.groupby(where)["solved"].agg(["count", "sum", "size"]).reset_index()
@@ -140,11 +138,9 @@ def pass_table(
             f"pass^{k}": [pass_hat_k(*d) for d in drawn],
         }
         told = cells.assign(short=cells["count"] < k, **estimates)
-        counts = told.groupby(list(by))[["short", "size", "missing"]].sum().reset_index()
-        means = intervals(told, measures=tuple(estimates), by=by, **settings).drop(
-            columns=["rollouts", "missing"]
-        )
-        parts.append(means.merge(counts, on=list(by)).assign(k=k))
+        counts = told.groupby(by)[["short", "size", "missing"]].sum().reset_index()
+        means = intervals(told, measures=tuple(estimates), **settings).drop(columns=["rollouts", "missing"])
+        parts.append(means.merge(counts, on=by).assign(k=k))
     table = pd.concat(parts, ignore_index=True).rename(columns={"size": "rollouts"})
     table["scenarios"] -= table["short"]
     counted = ["scenarios", "short", "rollouts", "missing"]
@@ -161,7 +157,6 @@ def permutation_table(
     unit: Literal["scenario_id", "skeleton_id"] = "scenario_id",
     resamples: int = 9_999,
     seed: int = 0,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Every pair of agents in each mode: the mean difference on the scenarios that both have played, and its p value.
 
@@ -178,17 +173,14 @@ def permutation_table(
         unit: what makes a pair.
         resamples: permutations at most, and resamples of the intervals' bootstrap, a tenth of it.
         seed: of both.
-        level: coverage of the intervals.
     """
-    check_settings(resamples, level, seed)
+    check_settings(resamples, seed)
     a_frame(frame, ["mode", "skeleton_id", "scenario_id", "agent", measure], _MADE_BY)
     if unit not in ("scenario_id", "skeleton_id"):
         raise ParameterError(f"Expected the unit scenario_id or skeleton_id, got {unit!r}.")
     pairs = _differences(frame, measure)
     by = ("mode", "agent", "other")
-    table = intervals(
-        pairs, measures=("difference",), by=by, resamples=max(1000, resamples // 10), level=level, seed=seed
-    )
+    table = intervals(pairs, measures=("difference",), by=by, resamples=max(1000, resamples // 10), seed=seed)
     tests = [_tested(group, unit, resamples, seed) for _, group in pairs.groupby(list(by), sort=True)]
     columns = ["pairs", "p_value", "method"]
     table = pd.concat([table, pd.DataFrame(tests, columns=columns)], axis=1).assign(measure=measure)
@@ -265,23 +257,20 @@ def _factors(scenario: Scenario, world: Skeleton) -> dict[str, Any]:
     }
 
 
-def hardness_table(
-    frame: pd.DataFrame, *, factors: Mapping[str, str] = FACTORS, bins: int = 3, **settings: Any
-) -> pd.DataFrame:
+def hardness_table(frame: pd.DataFrame, **settings: Any) -> pd.DataFrame:
     """Mean reward with an interval, a row an agent, factor and bin; bins hold about equally many scenarios.
+
+    A factor has at most three bins, and fewer where its values do not differ enough.
 
     Args:
         frame: as `hardness_frame` makes it.
-        factors: columns to bin, with what they are in words.
-        bins: at most so many a factor; fewer where the values do not differ enough.
         settings: of `stats.intervals`.
     """
-    a_frame(frame, ["agent", "scenario_id", *factors], "`hardness_frame`")
-    at_least(bins, 1, "the number of bins")
+    a_frame(frame, ["agent", "scenario_id", *FACTORS], "`hardness_frame`")
     parts = []
-    for factor, words in factors.items():
+    for factor, words in FACTORS.items():
         values = frame.groupby("scenario_id")[factor].first()
-        cut = pd.qcut(values, min(bins, max(values.nunique(), 1)), labels=False, duplicates="drop").fillna(0)
+        cut = pd.qcut(values, min(3, max(values.nunique(), 1)), labels=False, duplicates="drop").fillna(0)
         ranges = values.groupby(cut).agg(["min", "max"])
         names = {b: f"{lo}" if lo == hi else f"{lo}-{hi}" for b, lo, hi in ranges.itertuples()}
         place = frame["scenario_id"].map(cut)
@@ -301,17 +290,16 @@ def hardness_table(
         "rollouts",
         "missing",
     ]
-    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+    return pd.concat(parts, ignore_index=True)[columns]
 
 
-def environment_share(frame: pd.DataFrame, *, level: float = 0.95) -> tuple[float, float, float]:
+def environment_share(frame: pd.DataFrame) -> tuple[float, float, float]:
     """How much of the variance between scenarios lies between environments (0 none, 1 all of it), with an interval.
 
     The intraclass correlation of scenarios' mean rewards by one-way analysis of variance, below 0 set to 0, and
-    Searle's interval, which is exact for normal values and equally many scenarios an environment and else an
+    Searle's interval at 95 %, which is exact for normal values and equally many scenarios an environment and else an
     approximation. NaN where no two environments have two scenarios, or all rewards are equal.
     """
-    share(level, "a level")
     a_frame(frame, ["skeleton_id", "scenario_id", "reward"], _MADE_BY)
     cells = frame.groupby(["skeleton_id", "scenario_id"])["reward"].mean().dropna()
     groups = [group.to_numpy() for _, group in cells.groupby(level=0) if len(group) > 1]
@@ -324,10 +312,8 @@ def environment_share(frame: pd.DataFrame, *, level: float = 0.95) -> tuple[floa
     within = max((off**2).sum() / degrees[1], 1e-12)
     ratio = (sizes * (means - (sizes * means).sum() / total) ** 2).sum() / degrees[0] / within
     size = (total - (sizes**2).sum() / total) / degrees[0]
-    beyond = (1 + level) / 2
-    ratios = np.array(
-        [ratio, ratio / fisher.ppf(beyond, *degrees), ratio * fisher.ppf(beyond, *degrees[::-1])]
-    )
+    bounds = ratio / fisher.ppf(0.975, *degrees), ratio * fisher.ppf(0.975, *degrees[::-1])
+    ratios = np.array([ratio, *bounds])
     found, low, high = np.clip((ratios - 1) / (ratios + size - 1), 0, 1)
     return float(found), float(low), float(high)
 

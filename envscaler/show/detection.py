@@ -57,9 +57,7 @@ def sighting_frame(sightings: pd.DataFrame | Iterable[Record]) -> pd.DataFrame:
     return a_frame(frame, _SIGHTED, "`calibrate_audits`")
 
 
-def detection_table(
-    sightings: pd.DataFrame | Iterable[Record], *, plain: bool = False, level: float = 0.95
-) -> pd.DataFrame:
+def detection_table(sightings: pd.DataFrame | Iterable[Record], *, plain: bool = False) -> pd.DataFrame:
     """Detected mutants by kind and layer: one row each, with Wilson's interval.
 
     A kind whose mutants differ in who can see them has a row in both groups. `needed` is the median number of the
@@ -68,7 +66,6 @@ def detection_table(
     Args:
         sightings: rows of `calibrate_audits`.
         plain: whether anything told at the tool counts, also what is told of the original as well.
-        level: coverage of the intervals.
     """
     frame = sighting_frame(sightings)
     frame = frame[frame["kind"] != ""]
@@ -82,14 +79,14 @@ def detection_table(
         kinds = list(dict.fromkeys(part["kind"]))
         for kind in [*kinds, ALL_KINDS] if kinds else []:
             some = part if kind == ALL_KINDS else part[part["kind"] == kind]
-            rows += _shares(some, {"group": group, "kind": kind}, ["skeleton_id", "mutant"], level)
+            rows += _shares(some, {"group": group, "kind": kind}, ["skeleton_id", "mutant"])
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 _COLUMNS = ["group", "kind", "layer", "n", "detected", "share", "low", "high", "needed"]
 
 
-def false_alarm_table(sightings: pd.DataFrame | Iterable[Record], *, level: float = 0.95) -> pd.DataFrame:
+def false_alarm_table(sightings: pd.DataFrame | Iterable[Record]) -> pd.DataFrame:
     """What is told of untouched originals by layer: the share of their tools, and of environments with anything."""
     frame = sighting_frame(sightings)
     frame = frame[frame["kind"] == ""].assign(hit=lambda rows: rows["told"])
@@ -99,14 +96,12 @@ def false_alarm_table(sightings: pd.DataFrame | Iterable[Record], *, level: floa
         (frame, "environments", ["skeleton_id"]),
     ]
     rows = [
-        row
-        for part, name, unit in both
-        for row in _shares(part, {"group": ORIGINALS, "kind": name}, unit, level)
+        row for part, name, unit in both for row in _shares(part, {"group": ORIGINALS, "kind": name}, unit)
     ]
     return pd.DataFrame(rows, columns=_COLUMNS).drop(columns="needed")
 
 
-def _shares(frame: pd.DataFrame, head: dict[str, str], unit: list[str], level: float) -> list[dict[str, Any]]:
+def _shares(frame: pd.DataFrame, head: dict[str, str], unit: list[str]) -> list[dict[str, Any]]:
     """A row for each layer and union of layers that has looked at something."""
     rows = []
     for name, layers in TOGETHER.items():
@@ -116,7 +111,7 @@ def _shares(frame: pd.DataFrame, head: dict[str, str], unit: list[str], level: f
         # Together counts only where all of them have looked.
         looked = some.groupby(unit)["layer"].nunique() == len(layers)
         hits = some.groupby(unit)["hit"].any()[looked]
-        low, high = wilson(int(hits.sum()), len(hits), level=level)
+        low, high = wilson(int(hits.sum()), len(hits))
         needed = some["needed"].where(some["hit"]).median() if layers == ("judge",) else None
         rows.append(
             {

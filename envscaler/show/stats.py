@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from envscaler.error import ParameterError
-from envscaler.given import a_frame, at_least, many, share, told, whole
+from envscaler.given import a_frame, at_least, many, told, whole
 from envscaler.project import check_seed
 from envscaler.schema import Rollout, Scenario, Skeleton
 
@@ -27,6 +27,8 @@ _ROLLOUT_COLUMNS = [
     "refused", "faults", "user_turns", "ending", "cause", "model_calls", "tokens",
 ]  # fmt: skip
 _MADE_BY = "`rollout_frame`"
+_ENDS = (0.025, 0.975)
+"""Between these lies what an interval covers, here and in all figures."""
 
 
 def rollout_frame(rollouts: Iterable[Rollout], scenarios: Iterable[Scenario]) -> pd.DataFrame:
@@ -123,10 +125,9 @@ def _count(name: str, stage: Any) -> int:
     raise ParameterError(f"Expected a number or records for the stage {name}, got {told(stage)}.")
 
 
-def check_settings(resamples: int, level: float, seed: int) -> None:
+def check_settings(resamples: int, seed: int) -> None:
     """Refuse what nothing can be resampled with."""
     at_least(resamples, 1, "resamples")
-    share(level, "a level")
     check_seed(seed)
 
 
@@ -136,7 +137,6 @@ def intervals(
     measures: Sequence[str] = MEASURES,
     by: Sequence[str] = ("agent", "mode"),
     resamples: int = 1000,
-    level: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
     """Means with percentile intervals of the two-level bootstrap: environments, then scenarios within each.
@@ -151,13 +151,12 @@ def intervals(
         measures: columns to average.
         by: columns that make a group.
         resamples: how often to resample.
-        level: share of the resampled means that the interval covers.
         seed: of the resampling.
 
     Raises:
         ParameterError: the frame lacks a column, or a number is none that will do.
     """
-    check_settings(resamples, level, seed)
+    check_settings(resamples, seed)
     by, measures = _names(by), _names(measures)
     a_frame(frame, [*by, *measures, "reward", "scenario_id", "skeleton_id"], _MADE_BY)
     rows = []
@@ -165,7 +164,7 @@ def intervals(
         names = dict(zip(by, key, strict=True))
         means = _resampled_means(group, measures, resamples, np.random.default_rng(seed))
         for measure, drawn in means.items():
-            low, high = quantiles(drawn, level)
+            low, high = quantiles(drawn)
             bounds = {"mean": float(group[measure].mean()), "low": low, "high": high}
             rows.append({**names, "measure": measure, **bounds, **_basis(group)})
     basis = ["rollouts", "missing", "scenarios", "environments"]
@@ -179,12 +178,12 @@ def _names(given: Sequence[str]) -> list[str]:
     return names
 
 
-def quantiles(drawn: np.ndarray, level: float) -> tuple[float, float]:
-    """The two ends between which that share of the drawn values lies; NaN where there are none."""
+def quantiles(drawn: np.ndarray) -> tuple[float, float]:
+    """The two ends between which 95 % of the drawn values lie; NaN where there are none."""
     known = drawn[~np.isnan(drawn)]
     if not len(known):
         return np.nan, np.nan
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(known, _ENDS)
     return float(low), float(high)
 
 
@@ -249,7 +248,6 @@ def win_rates(
     *,
     mode: str | None = None,
     resamples: int = 1000,
-    level: float = 0.95,
     seed: int = 0,
 ) -> WinRates:
     """Pairwise win rates on sampled scenarios, the same ones for all agents (PAPER 5).
@@ -259,13 +257,12 @@ def win_rates(
         n: scenarios to sample; None, or more than there are, takes all.
         mode: `conversation` or `non-conversation`; None compares within each mode and averages.
         resamples: how often scenarios are resampled for the intervals.
-        level: share of the resampled rates that an interval covers.
         seed: of sampling and resampling.
 
     Raises:
         ParameterError: fewer than two agents, or no scenario that all of them have a reward in.
     """
-    check_settings(resamples, level, seed)
+    check_settings(resamples, seed)
     if n is not None:
         at_least(n, 1, "scenarios to sample")
     a_frame(frame, ["mode", "agent", "scenario_id", "reward"], _MADE_BY)
@@ -290,7 +287,7 @@ def win_rates(
     wins = _wins(rewards).mean(axis=0)
     return WinRates(
         pd.DataFrame(wins.mean(axis=0), index=agents, columns=agents),
-        _win_table(agents, wins, rewards.mean(axis=(0, 1)), resamples, level, seed),
+        _win_table(agents, wins, rewards.mean(axis=(0, 1)), resamples, seed),
         tuple(map(str, sample.index)),
         len(cells) - len(complete),
     )
@@ -303,29 +300,28 @@ def _wins(rewards: np.ndarray) -> np.ndarray:
 
 
 def _win_table(
-    agents: Sequence[str], wins: np.ndarray, reward: np.ndarray, resamples: int, level: float, seed: int
+    agents: Sequence[str], wins: np.ndarray, reward: np.ndarray, resamples: int, seed: int
 ) -> pd.DataFrame:
     # The diagonal holds 0.5 and is no opponent.
     against = (wins.sum(axis=-1) - 0.5) / (len(agents) - 1)
     draws = np.random.default_rng(seed).integers(len(against), size=(resamples, len(against)))
-    low, high = np.quantile(against[draws].mean(axis=1), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = np.quantile(against[draws].mean(axis=1), _ENDS, axis=0)
     table = pd.DataFrame({"agent": agents, "win_rate": against.mean(axis=0), "low": low, "high": high})
     table = table.assign(reward=reward, scenarios=len(against))
     return table.sort_values("win_rate", ascending=False, ignore_index=True)
 
 
-def wilson(successes: int, n: int, *, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a proportion; never without width, also at 0 and 1.
+def wilson(successes: int, n: int) -> tuple[float, float]:
+    """Wilson's score interval of a proportion at 95 %; never without width, also at 0 and 1.
 
     Raises:
-        ParameterError: there are more successes than there can be, or the level is none.
+        ParameterError: there are more successes than there can be.
     """
-    share(level, "a level")
     if at_least(successes, 0, "successes") > at_least(n, 0, "n"):
         raise ParameterError(f"Expected at most {n} successes, got {successes}.")
     if n == 0:
         return 0.0, 1.0
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    z = NormalDist().inv_cdf(_ENDS[1])
     p = successes / n
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
