@@ -22,6 +22,8 @@ Form = Literal["result", "training"]
 """What a trajectory is written as; see `write_trajectories`."""
 TALK = "chat_with_user"
 """The action that stands for a message without a tool call."""
+RECORDED = "recorded"
+"""The agent of an episode that was read and is not ours."""
 FINISHED = "Task finished"
 RAISED = "Error: <Exception>"
 """How the observation begins that ends a recorded episode because its tool raised."""
@@ -51,6 +53,7 @@ def trajectories(
         as_text=frozenset({"tools", "messages", "user_messages"} if form == "training" else ()),
         another=form == "training",
         made=frozenset({"total_reward"}),
+        own=lambda rollout: rollout.agent != RECORDED,
     )
 
 
@@ -72,7 +75,7 @@ def _read(row: Row, scenario_ids: Mapping[str, str]) -> dict[str, Any]:
     whole = row.get("terminated", True) and not row.get("truncated")
     return {
         "scenario_id": scenario_ids.get(name_in(info, "task_id"), name_in(info, "task_id")),
-        "agent": "recorded",
+        "agent": RECORDED,
         "conversation": conversation,
         "messages": messages,
         "trajectory": steps,
@@ -211,9 +214,7 @@ def _write(rollout: Rollout, scenario: Scenario | None, skeleton: Skeleton | Non
             "task_id": task_id(scenario) if scenario else rollout.scenario_id,
             "task": scenario.task if scenario else opening,
         },
-        "tools": [*(t.function for t in skeleton.tools), *rollout.extra.get("offered", [])]
-        if skeleton
-        else [],
+        "tools": [*(t.function for t in skeleton.tools), *_offered(rollout)] if skeleton else [],
         "messages": rollout.messages,
         "user_messages": users if rollout.conversation else None,
         "trajectory": entries,
@@ -223,6 +224,12 @@ def _write(rollout: Rollout, scenario: Scenario | None, skeleton: Skeleton | Non
         "steps": len(entries) - 1,
     }
     return {**row, "total_reward": rollout.reward} if rollout.outcomes else row
+
+
+def _offered(rollout: Rollout) -> list[Json]:
+    """Tools that the agent had beside the world's; what a published row says there may be anything."""
+    offered = rollout.extra.get("offered")
+    return offered if isinstance(offered, list) and rollout.agent != RECORDED else []
 
 
 def _entries(rollout: Rollout) -> list[Row]:

@@ -63,6 +63,8 @@ class Shape(Generic[R]):
     """Whether it writes rows in another form than a reader takes them to have been written in."""
     made: frozenset[str] = field(default_factory=frozenset)
     """Fields in which the record has the last word, whatever was read."""
+    own: Callable[[R], bool] = lambda record: False
+    """Whether a record's `extra` is its own and nothing that a row had; then it is no field of a row either."""
 
 
 def record_of(row: Row, shape: Shape[R]) -> R:
@@ -105,7 +107,8 @@ def row_of(record: R, shape: Shape[R]) -> Row:
     row, content = shape.write(record), _content(record)
     absent, texts = _marks_in(record.extra)
     base = _said(row, shape)
-    given: list[tuple[str, Any]] = [(k, v) for k, v in record.extra.items() if k != OWN]
+    kept = {} if shape.own(record) else record.extra
+    given: list[tuple[str, Any]] = [(k, v) for k, v in kept.items() if k != OWN]
     for name, value in given + [(name, _ABSENT) for name in absent]:
         changed = {k: v for k, v in {**row, name: value}.items() if v is not _ABSENT}
         if name not in row:
