@@ -103,7 +103,7 @@ def test_only_what_is_wrong_is_left_out() -> None:
     assert problems(deep) == ["parameters: nested too deeply"]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(PARAMETERS, st.integers(0, 99))
 def test_whatever_a_schema_says_can_be_read(parameters: dict[str, Any], seed: int) -> None:
     """Everything that the examinations do with a schema, without a worker."""
