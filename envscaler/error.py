@@ -8,6 +8,8 @@
 This module holds no logic and imports nothing of the project.
 """
 
+from typing import Any
+
 
 class EnvscalerError(Exception):
     """Base of everything this library raises on purpose."""
@@ -29,6 +31,9 @@ class ParameterError(EnvscalerError, ValueError):
 
 class ModelError(EnvscalerError):
     """A model could not be reached, or answered with an error that asking again did not mend."""
+
+    usage: Any = None
+    """What it cost all the same, where the server told that: a `schema.Usage`."""
 
 
 class ReplyError(ModelError):

@@ -105,14 +105,9 @@ def paper_path() -> Path:
     return _shipped("paper.json")
 
 
-def replies_path(name: str) -> Path:
-    """The recording of a model: `data/replies/<name>.jsonl`; some come with the checkout.
-
-    Raises:
-        ParameterError: the name would lead out of that folder.
-    """
-    check_run_name(name)
-    return _shipped("replies", f"{name}.jsonl")
+def replies_path(model: str) -> Path:
+    """The recording of a model in `data/replies/`, by its name as a file can bear it; some come with the checkout."""
+    return _shipped("replies", f"{run_name(model, 'replies').removesuffix('-replies')}.jsonl")
 
 
 def sizes_path() -> Path:

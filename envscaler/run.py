@@ -13,7 +13,7 @@ import pandas as pd
 
 from envscaler import project, schema
 from envscaler.error import ParameterError, StoreError
-from envscaler.model.budget import Ledger
+from envscaler.model.budget import Ledger, check_budget
 from envscaler.store import Records, read_records, write_records
 
 R = TypeVar("R", bound=Records[Any])
@@ -119,9 +119,11 @@ def open_run(
         budget_usd: dollars that its `ledger` lets all models spend together; None for no limit.
 
     Raises:
-        ParameterError: no such model name, scale or name of a run, or the seed is not a whole number from 0 to 2³¹ - 1.
+        ParameterError: no such model name, scale or name of a run, the seed is not a whole number from 0 to 2³¹ - 1, or
+            the budget is no amount.
     """
     project.check_seed(seed)
+    check_budget(budget_usd)
     if not isinstance(model, str) or not model.strip():
         raise ParameterError(f"Expected 'builtin' or a model's name, got {model!r}.")
     sized = project.get_scale(scale)

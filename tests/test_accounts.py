@@ -103,19 +103,20 @@ def test_a_run_has_one_account_for_all_its_notebooks(home: Path) -> None:
 # Recorded models, own prompts
 
 
-def test_a_recording_is_a_model_by_its_name(home: Path) -> None:
+@pytest.mark.parametrize("name", ["weak", "qwen3:8b", "Qwen/Qwen3-30B-A3B"])
+def test_a_recording_is_a_model_by_its_name(name: str, home: Path) -> None:
     script = lambda request: json.dumps({"reason": "It names a record.", "stateful": True})  # noqa: E731
-    live = CachedModel(ScriptedModel(script, name="weak"), path=home / "weak.sqlite", settings={"seed": 3})
+    live = CachedModel(ScriptedModel(script, name=name), path=home / "weak.sqlite", settings={"seed": 3})
     tasks = [es.Task(text=f"Move appointment {n}.", source="test") for n in range(3)]
     judged = es.judge_tasks(tasks, live, progress=False)
-    live.cache.export(home / "data" / "replies" / "weak.jsonl")
-    recorded = connect("recorded:weak", seed=3)
-    assert isinstance(recorded, RecordedModel)
+    assert live.record().parent == home / "data" / "replies"
+    recorded = connect(f"recorded:{name}", seed=3)
+    assert isinstance(recorded, RecordedModel) and recorded.name == name
     recorded.check()
     assert es.judge_tasks(tasks, recorded, progress=False) == judged
     with pytest.raises(CacheMiss, match="others than when it was recorded"):
         recorded.answer(Request("tasks/judge", ({"role": "user", "content": "?"},)))
-    failures = es.judge_tasks(tasks, connect("recorded:weak"), progress=False).failures
+    failures = es.judge_tasks(tasks, connect(f"recorded:{name}"), progress=False).failures
     assert [f.error for f in failures] == ["CacheMiss"] * 3, "another seed is another request"
 
 

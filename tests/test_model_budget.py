@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from envscaler.error import BudgetSpent, EnvscalerError, ParameterError, StoreError
+from envscaler.error import BudgetSpent, EnvscalerError, ModelError, ParameterError, StoreError
 from envscaler.model import budget
 from envscaler.model.budget import Ledger, Price, read_prices, role_of
 from envscaler.model.cache import CachedModel
@@ -17,6 +17,7 @@ from envscaler.model.request import Reply, Request
 from envscaler.model.scripted import ScriptedModel
 from envscaler.parallel import run_all
 from envscaler.project import PACKAGE
+from envscaler.run import open_run
 from envscaler.schema import Task, Usage
 
 DEAR = {"m": (1.0, 10.0)}
@@ -199,3 +200,90 @@ def test_models_that_share_a_ledger_share_the_budget(tmp_path: Path) -> None:
     with pytest.raises(BudgetSpent):
         other.answer(asked(9))
     assert json.loads(ledger.frame().to_json(orient="records"))[0]["calls"] == 3
+
+
+# What would open it
+
+
+@pytest.mark.parametrize("threads", [1, 16])
+def test_answers_of_unknown_length_pass_it_by_one_call_at_most(threads: int) -> None:
+    inner = spender(Usage(calls=1, input_tokens=10, output_tokens=20_000), workers=threads)
+    model = CachedModel(inner, mode="off", ledger=Ledger(prices=DEAR, budget_usd=0.5))
+
+    def work(n: int) -> Task:
+        model.answer(Request("s", ({"role": "user", "content": f"question {n}"},)))
+        return Task(text=f"Task {n}", source="test")
+
+    with pytest.raises(BudgetSpent):
+        run_all(work, range(60), stage="test", workers=threads, progress=False)
+    assert 0 < model.ledger.spent <= 0.5
+
+
+def test_two_who_keep_one_account_share_its_budget(tmp_path: Path) -> None:
+    path = tmp_path / "account.jsonl"
+    one, other = (Ledger(path, prices=DEAR, budget_usd=0.0035) for _ in "ab")
+    models = [
+        CachedModel(spender(Usage(calls=1, input_tokens=2, output_tokens=100)), mode="off", ledger=ledger)
+        for ledger in (one, other)
+    ]
+    with pytest.raises(BudgetSpent):
+        for n in range(9):
+            models[n % 2].answer(asked(n))
+    assert Ledger(path, prices=DEAR).spent <= 0.0035
+    assert one.total.calls == other.total.calls == 3 or {one.total.calls, other.total.calls} == {2, 3}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"step": null, "model": "m", "calls": 1, "input_tokens": 1, "output_tokens": 1, "untold": false}',
+        '{"step": "s", "model": 5, "calls": 1, "input_tokens": 1, "output_tokens": 1, "untold": false}',
+        '{"step": "s", "model": "m", "calls": 1, "input_tokens": 1, "output_tokens": -1000000000, "untold": false}',
+        '{"step": "s", "model": "m", "calls": 1, "input_tokens": 1%s, "output_tokens": 1, "untold": false}' % ("0" * 400),
+        "[" * 100_000, "null", "[]", "{}", "\\xff", "",
+    ],
+)  # fmt: skip
+def test_a_line_that_is_none_is_passed_over(line: str, tmp_path: Path) -> None:
+    good = '{"step": "s", "model": "m", "calls": 1, "input_tokens": 1000000, "output_tokens": 0, "untold": false}'
+    path = tmp_path / "account.jsonl"
+    path.write_text(f"\ufeff{good}\n{line}\n{good}\n")
+    ledger = Ledger(path, prices=DEAR)
+    assert ledger.spent == pytest.approx(2.0) and len(ledger.frame()) == 1
+
+
+@pytest.mark.parametrize(
+    "usage", [Usage(calls=1, output_tokens=-(10**9)), Usage(calls=1, input_tokens=-5, output_tokens=7)]
+)
+def test_less_than_nothing_is_never_spent(usage: Usage) -> None:
+    ledger = Ledger(prices=DEAR)
+    ledger.add("s", "m", usage, (40, 40))
+    assert ledger.spent > 0 and ledger.total.output_tokens >= 0
+
+
+def test_an_answer_that_nobody_can_read_was_paid_for_all_the_same() -> None:
+    def unreadable(request: Request) -> Reply:
+        fault = ModelError("expected a chat completion")
+        fault.usage = Usage(calls=1, input_tokens=1000, output_tokens=100)
+        raise fault
+
+    model = CachedModel(
+        ScriptedModel(unreadable, name="m"), mode="off", ledger=Ledger(prices=DEAR, budget_usd=0.01)
+    )
+    with pytest.raises(BudgetSpent):
+        for n in range(20):
+            with pytest.raises(ModelError):
+                model.answer(asked(n))
+    assert 0.005 < model.ledger.spent <= 0.01
+
+
+def test_a_model_that_asks_another_of_the_same_account_does_not_wait_for_itself() -> None:
+    ledger = Ledger(prices=DEAR, budget_usd=0.01)
+    inner = CachedModel(spender(Usage(calls=1, output_tokens=100)), mode="off", ledger=ledger)
+    outer = CachedModel(ScriptedModel(inner.answer, name="m"), mode="off", ledger=ledger)
+    assert outer.answer(asked(0)).text == "yes"
+
+
+@pytest.mark.parametrize("budget", ["5", -1, float("nan"), True, 10**400])
+def test_what_is_no_budget_is_refused_where_the_run_is_opened(budget: object) -> None:
+    with pytest.raises(ParameterError, match="budget_usd"):
+        open_run(budget_usd=budget)  # type: ignore[arg-type]

@@ -8,8 +8,10 @@ everybody else. Prices are the user's to set (`prices.yaml`): the library asks n
 are made of it is `show.accounts`'s.
 """
 
+import codecs
 import json
 import threading
+import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -44,8 +46,12 @@ _ROLES = {
 """Who asks in a step; whoever asks in another one is an author, in `rollouts/` an agent."""
 CHARACTERS = 4
 """Characters taken for a token where a server tells no usage."""
+_MOST = 10**12
+"""Tokens and dollars beyond which a number is a mistake."""
 _UNSEEN = 2000
-"""Output tokens that a call is taken to cost before a step has been seen to cost less."""
+"""Output tokens that the first call of a step must at least have money for; it is made alone."""
+_LONGER = 2
+"""How many times as long as the longest answer of its step so far the next one may be."""
 
 
 def role_of(step: str) -> str:
@@ -103,8 +109,31 @@ def as_price(name: str, price: Any) -> Price:
     return Price(float(numbers[0]), float(numbers[1]))
 
 
+def _read_line(line: bytes) -> dict[str, Any] | None:
+    """One line of an account; None where it is none."""
+    try:
+        row = json.loads(line)
+        tokens = {name: row[name] for name in ("calls", "input_tokens", "output_tokens")}
+        sound = all(type(n) is int and 0 <= n <= _MOST for n in tokens.values())
+        if not sound or not all(isinstance(row[name], str) for name in ("step", "model")):
+            return None
+        return {**row, "usage": Usage(**tokens), "untold": row["untold"] is True, "by": row.get("by")}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
 def _is_amount(value: Any) -> bool:
-    return is_number(value) and 0 <= value < float("inf")
+    return is_number(value) and 0 <= value < _MOST
+
+
+def check_budget(budget_usd: Any) -> None:
+    """Refuse what is no budget.
+
+    Raises:
+        ParameterError: it is neither dollars ≥ 0 nor None.
+    """
+    if budget_usd is not None and not _is_amount(budget_usd):
+        raise ParameterError(f"Expected dollars ≥ 0 as budget_usd, or None, got {budget_usd!r:.60}.")
 
 
 @dataclass
@@ -142,13 +171,13 @@ class Ledger:
         prices: Mapping[str, Any] | None = None,
         budget_usd: float | None = None,
     ) -> None:
-        if budget_usd is not None and not _is_amount(budget_usd):
-            raise ParameterError(f"Expected dollars ≥ 0 as budget_usd, or None, got {budget_usd!r:.60}.")
+        check_budget(budget_usd)
         self.path, self.budget_usd = path, budget_usd
         self.prices = read_prices() | {name: as_price(name, p) for name, p in (prices or {}).items()}
         self._entries: dict[tuple[str, str], _Entry] = defaultdict(_Entry)
         self._flying, self._in_flight = 0.0, 0
-        self._torn = ""
+        self._torn, self._read_to, self._by = "", 0, uuid.uuid4().hex[:8]
+        self._here = threading.local()
         self._lock = threading.Lock()
         self._landed = threading.Condition(self._lock)
         self._read()
@@ -168,10 +197,12 @@ class Ledger:
             usage: what the server told; where it tells no tokens, they are reckoned from the characters.
             characters: of what was asked and answered.
         """
-        untold = not (usage.input_tokens or usage.output_tokens)
+        untold = not (usage.input_tokens > 0 or usage.output_tokens > 0)
         if untold:
             tokens = [-(-n // CHARACTERS) for n in characters]
             usage = Usage(calls=usage.calls, input_tokens=tokens[0], output_tokens=tokens[1])
+        # What a server says that no model can have read or written would open the budget.
+        usage = Usage(**{name: min(max(n, 0), _MOST) for name, n in usage.model_dump().items()})
         with self._lock:
             self._entries[step, model].add(usage, untold)
             if self.path and self.price(model) != Price(0, 0):
@@ -184,7 +215,7 @@ class Ledger:
 
     def _write(self, step: str, model: str, usage: Usage, untold: bool) -> None:
         assert self.path is not None
-        row = {"step": step, "model": model, **usage.model_dump(), "untold": untold}
+        row = {"step": step, "model": model, **usage.model_dump(), "untold": untold, "by": self._by}
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a", encoding="utf-8") as file:
@@ -194,19 +225,20 @@ class Ledger:
             raise StoreError(f"{self.path}: expected to keep the account there, got: {error}.") from error
 
     def _read(self) -> None:
-        """Count what the file holds; a line that a kill cut short was one call, and is passed over."""
+        """Count what others have written to the file since; a line that a kill cut short was one call, and is lost."""
+        if self.path is None or not self.path.exists() or self.path.stat().st_size == self._read_to:
+            return
         try:
-            text = self.path.read_text(encoding="utf-8") if self.path and self.path.exists() else ""
-        except (OSError, UnicodeDecodeError) as error:
+            with self.path.open("rb") as file:
+                file.seek(self._read_to)
+                content = file.read()
+        except OSError as error:
             raise StoreError(f"{self.path}: expected an account, got: {error}.") from error
-        self._torn = "" if text.endswith("\n") or not text else "\n"
-        for line in text.splitlines():
-            try:
-                row = json.loads(line)
-                usage = Usage(**{name: row[name] for name in ("calls", "input_tokens", "output_tokens")})
-                self._entries[row["step"], row["model"]].add(usage, row["untold"])
-            except (ValueError, KeyError, TypeError):
-                continue
+        whole, self._torn = content.rfind(b"\n") + 1, "" if content.endswith(b"\n") else "\n"
+        self._read_to += whole
+        for line in content[:whole].removeprefix(codecs.BOM_UTF8).splitlines():
+            if (row := _read_line(line)) and row["by"] != self._by:
+                self._entries[row["step"], row["model"]].add(row["usage"], row["untold"])
 
     # Money
 
@@ -234,6 +266,9 @@ class Ledger:
     def admit(self, step: str, model: str, characters: int, most: int | None = None) -> Iterator[None]:
         """Keep money back for one call while it is made.
 
+        Where requests say `max_tokens` the budget is never passed. Else the first call of a step is made alone, and the
+        others are taken to be at most twice as long as the longest so far: only a longer one can pass it, by itself.
+
         Args:
             step: the prompt file.
             model: who is asked.
@@ -244,40 +279,58 @@ class Ledger:
             BudgetSpent: it might cost more than is left.
             ParameterError: there is a budget, and the model has no price.
         """
-        if self.budget_usd is None:
+        # A model that asks another one of the same account in the midst of a call is covered by that call.
+        if self.budget_usd is None or getattr(self._here, "inside", False):
             yield
             return
-        with self._landed:
-            kept = self._cost(step, model, characters, most)
-            # What is kept back for calls in flight is mostly more than they cost: wait for them before giving up.
-            while (spent := self._spent()) + self._flying + kept > self.budget_usd and self._flying:
-                self._landed.wait()
-            if spent + kept > self.budget_usd and kept:
-                raise BudgetSpent(
-                    f"Expected the next call ({step}, about {kept:.4f} USD) to fit the budget of {self.budget_usd:g} "
-                    f"USD, of which {spent:.4f} are spent. What was answered is remembered: pass a higher budget_usd "
-                    "to go on from here."
-                )
-            self._flying += kept
-            self._in_flight += 1
+        kept = self._reserve(step, model, characters, most, self.budget_usd)
+        self._here.inside = True
         try:
             yield
         finally:
+            self._here.inside = False
             with self._landed:
                 self._in_flight -= 1
                 # A sum of floats need not come back to nothing by itself.
                 self._flying = self._flying - kept if self._in_flight else 0.0
                 self._landed.notify_all()
 
-    def _cost(self, step: str, model: str, characters: int, most: int | None) -> float:
+    def _reserve(self, step: str, model: str, characters: int, most: int | None, budget: float) -> float:
+        """Keep back what a call may cost: where nobody knows it yet, all there is."""
+        with self._landed:
+            while True:
+                self._read()
+                kept, known = self._cost(step, model, characters, most)
+                spent = self._spent()
+                # What is kept back for calls in flight is mostly more than they cost: wait for them before giving up.
+                if not self._in_flight or (known and spent + self._flying + kept <= budget):
+                    break
+                self._landed.wait()
+            if kept and spent + kept > budget:
+                raise BudgetSpent(
+                    f"Expected the next call ({step}, about {kept:.4f} USD) to fit the budget of {budget:g} USD, of "
+                    f"which {spent:.4f} are spent. What was answered is remembered: pass a higher budget_usd to go on "
+                    "from here."
+                )
+            kept = kept if known else budget - spent
+            self._flying += kept
+            self._in_flight += 1
+            return kept
+
+    def _cost(self, step: str, model: str, characters: int, most: int | None) -> tuple[float, bool]:
+        """What a call may cost, and whether anything says how long its answer can be."""
         price = self.price(model)
         if price is None:
             raise ParameterError(
-                f"Expected a price of {model!r} to hold a budget, got none; pass prices={{{model!r}: (2.0, 8.0)}}, "
-                "dollars a million tokens of input and output, or add the line to data/prices.yaml."
+                f"Expected a price of {model!r} to hold a budget, got none; add a line like `{model}: [2.0, 8.0]` to "
+                "data/prices.yaml, dollars a million tokens of input and output, or pass prices= with the budget."
             )
-        seen = self._entries[step, model].most if (step, model) in self._entries else 0
-        return price.of(Usage(input_tokens=characters // 3, output_tokens=most or seen or _UNSEEN))
+        seen = _LONGER * max(
+            (e.most for (s, m), e in self._entries.items() if (s, m) == (step, model)), default=0
+        )
+        written = most if type(most) is int and most > 0 else seen
+        kept = price.of(Usage(input_tokens=characters // 3, output_tokens=written or _UNSEEN))
+        return kept, bool(written) or not kept
 
     # What there is
 

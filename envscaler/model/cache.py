@@ -20,10 +20,10 @@ from typing import Any, Literal, get_args
 
 from tenacity import retry, retry_if_exception, stop_after_delay, wait_random
 
-from envscaler.error import CacheMiss, ParameterError, StoreError
+from envscaler.error import CacheMiss, ModelError, ParameterError, StoreError
 from envscaler.model.budget import Ledger
 from envscaler.model.request import Model, Reply, Request
-from envscaler.project import build_dir, run_name
+from envscaler.project import build_dir, replies_path, run_name
 from envscaler.schema import Usage
 from envscaler.store import write_text
 
@@ -176,14 +176,21 @@ class ReplyCache:
         """
         self.memory.put([(key, step, json.dumps(reply_to_json(reply)).encode())])
 
-    def export(self, path: Path) -> Path:
+    def export(self, path: Path, model: str = "") -> Path:
         """Write every reply to a JSON Lines file that `RecordedModel` reads, in the order of the keys.
+
+        Args:
+            path: the file.
+            model: whose replies they are; their keys were made with that name.
 
         Raises:
             StoreError: the cache cannot be read or the file not be written.
         """
         lines = [
-            json.dumps({"key": key, "step": step, "reply": reply_to_json(self._read(value))}, sort_keys=True)
+            json.dumps(
+                {"key": key, "model": model, "step": step, "reply": reply_to_json(self._read(value))},
+                sort_keys=True,
+            )
             for key, step, value in self.memory.rows()
         ]
         return write_text(path, "".join(f"{line}\n" for line in lines))
@@ -238,6 +245,17 @@ class CachedModel:
 
     def __repr__(self) -> str:
         return f"CachedModel({self.inner!r}, mode={self.mode!r})"
+
+    def record(self, path: Path | None = None) -> Path:
+        """Write what the cache holds as a recording; `connect("recorded:…")` with the model's name plays it.
+
+        Args:
+            path: the file; default the model's own in `data/replies/`.
+
+        Raises:
+            StoreError: the cache cannot be read or the file not be written.
+        """
+        return self.cache.export(path or replies_path(self.name), self.name)
 
     def check(self) -> None:
         """See whether the model behind can be asked, where it will be and has a way to tell.
@@ -300,7 +318,12 @@ class CachedModel:
         """Ask the model behind, within the budget; the reply is on disk before anybody counts it."""
         asked, most = request.characters, request.settings.get("max_tokens")
         with self.ledger.admit(request.step, self.name, asked, most if isinstance(most, int) else None):
-            reply = self.inner.answer(request)
+            try:
+                reply = self.inner.answer(request)
+            except ModelError as error:
+                if error.usage is not None and (error.usage.input_tokens or error.usage.output_tokens):
+                    self.ledger.add(request.step, self.name, error.usage)
+                raise
             if key:
                 self.cache.put(key, request.step, reply)
             if not reply.usage.calls:

@@ -35,8 +35,8 @@ def connect(
     """A model by its name: `builtin`, one of any server that speaks OpenAI's chat form, or a recorded one.
 
     Args:
-        name: `builtin` for the stand-in that needs no network, `recorded:NAME` for the replies in
-            `data/replies/NAME.jsonl`, else what the server calls the model.
+        name: `builtin` for the stand-in that needs no network, `recorded:NAME` for the replies of that
+            model in `data/replies/` (`CachedModel.record`), else what the server calls the model.
         base_url: the server, e.g. `http://localhost:8000/v1`; default `OPENAI_BASE_URL`, else OpenAI's.
         api_key: the key; default `OPENAI_API_KEY`. It is never written anywhere.
         cache: `read_write` re-asks nothing it knows (the default), `replay_only` asks nothing at all,
@@ -74,7 +74,7 @@ def connect(
         )
     if name.startswith("recorded:"):
         recorded = name.removeprefix("recorded:")
-        return RecordedModel(replies_path(recorded), recorded, settings=chosen, ledger=ledger)
+        return RecordedModel(replies_path(recorded), settings=chosen, ledger=ledger)
     offline = cache == "replay_only"
     model = OpenAIModel(
         name, base_url=base_url, api_key=api_key, workers=workers, timeout=timeout, offline=offline

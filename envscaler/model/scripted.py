@@ -66,7 +66,7 @@ class RecordedModel:
 
     Args:
         path: the file that `ReplyCache.export` wrote.
-        name: the model that was recorded; it is part of the requests' keys.
+        name: the model that was recorded, whose name is part of the requests' keys; default the one the file names.
         settings: added to every request that does not set them itself, as when it was recorded.
         ledger: who counts; default one of its own.
 
@@ -77,17 +77,18 @@ class RecordedModel:
     def __init__(
         self,
         path: Path,
-        name: str,
+        name: str = "",
         *,
         settings: Mapping[str, Any] | None = None,
         ledger: Ledger | None = None,
     ) -> None:
-        self.name, self.workers, self.ledger, self._path = name, 8, ledger or Ledger(), path
+        self.workers, self.ledger, self._path = 8, ledger or Ledger(), path
         self._settings = dict(settings or {})
         try:
             rows = [json.loads(line) for line in read_text(path).splitlines() if line.strip()]
             self._replies = {row["key"]: reply_from_json(row["reply"]) for row in rows}
-        except (ValueError, KeyError, TypeError) as error:
+            self.name = name or next((row["model"] for row in rows if row.get("model")), path.stem)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise StoreError(
                 f"{path}: expected a recording with 'key' and 'reply' in each row ({error})."
             ) from error

@@ -101,9 +101,10 @@ def reply_of(content: bytes, where: str) -> Reply:
         calls = tuple(_tool_call(call, i) for i, call in enumerate(message.get("tool_calls") or ()))
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         start = content[:200].decode(errors="replace")
-        raise ModelError(
-            f"{where}: expected a chat completion, got {start!r}; does base_url end in /v1?"
-        ) from error
+        fault = ModelError(f"{where}: expected a chat completion, got {start!r}; does base_url end in /v1?")
+        # It may have been paid for all the same.
+        fault.usage = _usage(_read(content).get("usage"))
+        raise fault from error
     told = _text(message.get("reasoning_content") or message.get("reasoning"))
     return Reply(
         text=whole(text),
@@ -131,10 +132,18 @@ def _tool_call(call: Any, place: int) -> dict[str, Any]:
     return {"id": str(call.get("id") or f"call_{place}"), "type": "function", "function": named}
 
 
+def _read(content: bytes) -> dict[str, Any]:
+    try:
+        answer = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
 def _usage(usage: Any) -> Usage:
     told = usage if isinstance(usage, dict) else {}
     counts = (told.get("prompt_tokens"), told.get("completion_tokens"))
-    tokens = [count if isinstance(count, int) and count > 0 else 0 for count in counts]
+    tokens = [count if type(count) is int and count > 0 else 0 for count in counts]
     return Usage(calls=1, input_tokens=tokens[0], output_tokens=tokens[1])
 
 
