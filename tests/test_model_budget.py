@@ -239,7 +239,7 @@ def test_two_who_keep_one_account_share_its_budget(tmp_path: Path) -> None:
         '{"step": null, "model": "m", "calls": 1, "input_tokens": 1, "output_tokens": 1, "untold": false}',
         '{"step": "s", "model": 5, "calls": 1, "input_tokens": 1, "output_tokens": 1, "untold": false}',
         '{"step": "s", "model": "m", "calls": 1, "input_tokens": 1, "output_tokens": -1000000000, "untold": false}',
-        '{"step": "s", "model": "m", "calls": 1, "input_tokens": 1%s, "output_tokens": 1, "untold": false}' % ("0" * 400),
+        '{"step": "s", "model": "m", "calls": 1, "input_tokens": 1%s, "output_tokens": 1, "untold": 0}' % ("0" * 400),
         "[" * 100_000, "null", "[]", "{}", "\\xff", "",
     ],
 )  # fmt: skip
