@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 from envscaler.acting.finishing import FINISH, answered, finished
 from envscaler.acting.messages import as_action, calls_so_far, dialogue_of, writable
-from envscaler.acting.user import Metered, UserSimulator
+from envscaler.acting.user import UserSimulator
 from envscaler.agent import TEMPERATURE, Agent
 from envscaler.error import (
     BudgetSpent,
@@ -31,7 +31,7 @@ from envscaler.error import (
 from envscaler.model import prompt
 from envscaler.model.ask import origin
 from envscaler.model.connect import connect
-from envscaler.model.request import Message, Model
+from envscaler.model.request import Message, Metered, Model
 from envscaler.schema import (
     Ending,
     Json,

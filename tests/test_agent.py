@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from loopback import completion, loopback_server, refusal  # noqa: F401
 
 from envscaler.acting.choosing import choice_as_text, choice_schema, read_choice
-from envscaler.acting.user import Metered, UserSimulator, as_typed, without_thoughts
+from envscaler.acting.user import UserSimulator, as_typed, without_thoughts
 from envscaler.acting.wording import as_text, parse_calls
 from envscaler.agent import Agent, PromptAgent, SchemaAgent, ToolAgent
 from envscaler.episode import roll_out
 from envscaler.error import ModelError, ReplyError
 from envscaler.model.connect import connect
-from envscaler.model.request import Reply
+from envscaler.model.request import Metered, Reply
 from envscaler.model.scripted import ScriptedModel
 from envscaler.model.strict import strict_schema
 from envscaler.schema import Usage

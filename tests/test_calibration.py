@@ -115,6 +115,12 @@ def test_the_model_tests_where_it_is_asked_to_and_its_tokens_are_counted() -> No
     assert sum((row.usage for row in said), Usage()).calls == len(model.requests)
 
 
+def test_the_judge_is_given_as_many_probes_as_were_asked_for_also_more_than_an_audit_makes() -> None:
+    rows = calibrate_audits([WORLD], judge("pass"), kinds=KIND[:1], rounds=13, tester="chance", **QUICK)
+    judged = [row for row in rows if row.layer == "judge"]
+    assert judged and {row.calls for row in judged} == {13}
+
+
 def test_by_chance_the_model_is_asked_for_verdicts_only_and_sees_no_invariant_break() -> None:
     model = judge("pass")
     rows = calibrate_audits([WORLD], model, kinds=["rule not enforced"], rounds=3, tester="chance", **QUICK)

@@ -5,14 +5,14 @@ It never sees a tool message, and what it thinks goes nowhere. What it does wron
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pydantic import Field
 
 from envscaler.error import ReplyError
 from envscaler.model.ask import ask
-from envscaler.model.request import Model, Reply, Request
-from envscaler.schema import Part, Usage
+from envscaler.model.request import Model
+from envscaler.schema import Part
 
 
 class UserTurn(Part):
@@ -84,27 +84,3 @@ def as_typed(text: str) -> str:
     if other := _OTHER.search(text):
         text = text[: other.start()]
     return text.replace("###STOP###", "").strip()
-
-
-@dataclass
-class Metered:
-    """A model that counts what it costs; `ask` gives back answers without their price."""
-
-    model: Model
-    usage: Usage = field(default_factory=Usage)
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.model.name
-
-    @property
-    def workers(self) -> int:
-        """As many as the model's."""
-        return getattr(self.model, "workers", 1)
-
-    def answer(self, request: Request) -> Reply:
-        """Answer, and add up what it cost."""
-        reply = self.model.answer(request)
-        self.usage += reply.usage
-        return reply

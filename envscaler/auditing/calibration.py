@@ -25,7 +25,7 @@ from envscaler.auditing.starting import ask_state, loading_problem
 from envscaler.error import EnvscalerError, ParameterError, StoreError
 from envscaler.given import a_path, at_least, many, told
 from envscaler.model.prompt import blocks
-from envscaler.model.request import Model, Reply, Request
+from envscaler.model.request import Metered, Model, Reply, Request
 from envscaler.parallel import run_all
 from envscaler.project import check_seed
 from envscaler.record import digest
@@ -264,7 +264,7 @@ class _Calibration:
             return None
         begun, asked = time.perf_counter(), _Asked(self._model, skeleton, self._settings)
         try:
-            trials = _without_rules(skeleton, self._state, asked, self._settings.seed).roll(
+            trials = _without_rules(skeleton, self._state, asked, self._settings).roll(
                 self._settings.rounds, {tool}
             )
         except EnvscalerError as error:
@@ -325,37 +325,25 @@ def _fails(trial: Trial) -> bool:
     return trial.probe.verdict == "fail"
 
 
-def _without_rules(skeleton: Skeleton, state: dict[str, Json], model: Model, seed: int) -> Bench:
+def _without_rules(skeleton: Skeleton, state: dict[str, Json], model: Model, settings: _Settings) -> Bench:
     """A bench on which no invariant speaks, so that what fails was failed by the judge or broke down."""
     rules = [rule.model_copy(update={"invariant": None}) for rule in skeleton.rules]
-    return Bench(skeleton.replace(rules=rules), state, model, seed)
+    return Bench(skeleton.replace(rules=rules), state, model, settings.seed, per_tool=settings.rounds)
 
 
-class _Asked:
+class _Asked(Metered):
     """A model whose tokens are counted, and whose testing is done by chance where that is wanted."""
 
     def __init__(self, model: Model, skeleton: Skeleton, settings: _Settings) -> None:
-        self._model, self.usage = model, Usage()
+        super().__init__(model)
         self._tools = {tool.name: tool for tool in skeleton.tools}
         self._chance = random.Random(settings.seed) if settings.tester == "chance" else None
-
-    @property
-    def name(self) -> str:
-        """The judge's name."""
-        return self._model.name
-
-    @property
-    def workers(self) -> int:
-        """As many as the judge takes."""
-        return self._model.workers
 
     def answer(self, request: Request) -> Reply:
         """The judge's answer; to the tester's question one by chance where that is wanted."""
         if request.step == _TESTS and self._chance is not None:
             return Reply(self._choice(blocks(request.messages), self._chance))
-        reply = self._model.answer(request)
-        self.usage += reply.usage
-        return reply
+        return super().answer(request)
 
     def _choice(self, said: Mapping[str, str], chance: random.Random) -> str:
         due = json.loads(said["suggestion"])

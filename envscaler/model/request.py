@@ -108,6 +108,30 @@ class Model(Protocol):
         """Answer one request; raises `ModelError` when that cannot be done."""
 
 
+@dataclass
+class Metered:
+    """A model that counts what it costs; `ask` gives back answers without their price."""
+
+    model: Model
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.model.name
+
+    @property
+    def workers(self) -> int:
+        """As many as the model's."""
+        return self.model.workers
+
+    def answer(self, request: Request) -> Reply:
+        """Answer, and add up what it cost."""
+        reply = self.model.answer(request)
+        self.usage += reply.usage
+        return reply
+
+
 class Encoder(Protocol):
     """Whoever makes vectors of texts."""
 
