@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from envscaler.acting.choosing import choice_as_text, choice_schema, read_choice
+from envscaler.acting.messages import calls_so_far
 from envscaler.acting.wording import Said, as_text, parse_calls
 from envscaler.model.ask import chat
 from envscaler.model.request import Message, Model, Reply
@@ -129,7 +130,7 @@ def _message(said: Said, reply: Reply, messages: Sequence[Message]) -> Message:
     """What was read out of a text as a message in OpenAI form; its calls are numbered on."""
     message: Message = {"role": "assistant", "content": said.text or None, "usage": reply.usage}
     if said.calls:
-        earlier = sum(len(m.get("tool_calls") or ()) for m in messages)
+        earlier = calls_so_far(messages)
         message["tool_calls"] = [tool_call(earlier + i, *call) for i, call in enumerate(said.calls)]
     reasoning = "\n".join(filter(None, (reply.reasoning, said.reasoning)))
     return {**message, "reasoning_content": reasoning} if reasoning else message

@@ -107,14 +107,10 @@ def test_a_tool_gets_ten_probes_at_most_unless_more_are_asked_for() -> None:
     assert set(counts(per_tool=3).values()) == {3} and sum(counts(per_tool=40).values()) == 50
 
 
-def test_the_state_rolls_on_and_can_be_rewound() -> None:
+def test_the_state_rolls_on() -> None:
     on = Bench(library.skeleton(), STATE, author(), 0).roll(18)
     moved = [t for t in on if t.probe.diff]
     assert moved and any(t.before != on[0].before for t in on)
-    back = Bench(library.skeleton(), STATE, author(), 0).roll(18, rewind=1)
-    assert len(back) == 18 and all(t.before == back[0].before for t in back)
-    some = Bench(library.skeleton(), STATE, author(), 0).roll(18, rewind=6)
-    assert [some[place].before == some[0].before for place in (6, 12)] == [True, True]
 
 
 def test_the_tester_sees_the_live_state_and_what_callers_know_but_no_code() -> None:

@@ -3,10 +3,10 @@ judged.
 
     which tool is due → tester chooses a call → call → invariants → checker → trial
 
-The state rolls on from call to call, and is rewound where that is asked for; a call that broke a rule is undone,
-so that one fault does not spoil the probes after it. The tester is shown what a caller of the tools knows, the
-checker the code as well. A tester or checker that answers nonsense costs its round, which is skipped and
-counted. What becomes of the trials is the business of `audits`.
+The state rolls on from call to call; a call that broke a rule is undone, so that one fault does not spoil the
+probes after it. The tester is shown what a caller of the tools knows, the checker the code as well. A tester or
+checker that answers nonsense costs its round, which is skipped and counted. What becomes of the trials is the
+business of `audits`.
 """
 
 from collections import Counter
@@ -103,24 +103,19 @@ class Bench:
         """The source of one tool."""
         return self._code.methods[tool].source
 
-    def roll(
-        self, rounds: int, tools: Iterable[str] | None = None, *, rewind: int | None = None
-    ) -> list[Trial]:
+    def roll(self, rounds: int, tools: Iterable[str] | None = None) -> list[Trial]:
         """Make probes; the state rolls on from one to the next.
 
         Args:
             rounds: how many, as far as `per_tool` leaves room for them.
             tools: the tools to try; None for all.
-            rewind: rounds after which the state goes back to where it began; None for never.
         """
         wanted = None if tools is None else set(tools)
         tried = [t for t in self.skeleton.tools if wanted is None or t.name in wanted]
         plan = Plan(tried, self.seed + self.asked, self.per_tool)
         trials: list[Trial] = []
         with _Place(self.skeleton, self.state, self.seed) as place:
-            for turn in range(min(rounds, len(tried) * self.per_tool)):
-                if rewind and turn and turn % rewind == 0:
-                    place.reopen(self.state)
+            for _ in range(min(rounds, len(tried) * self.per_tool)):
                 choice = self._choose(plan, place.environment.state, trials)
                 trial = self._try(place, choice) if choice else None
                 self.asked += 1

@@ -21,6 +21,7 @@ from envscaler.schema import Call, Check, Finding, Json, Outcome, Scenario, Seve
 from envscaler.world.change import Diff, State, same, unescaped
 from envscaler.world.check import BYSTANDERS, all_broken_invariants, grade
 from envscaler.world.environment import Environment
+from envscaler.world.proving.shape import leaves
 from envscaler.world.witness import Played, resolve, succeeded
 
 IN_DOUBT = "tool-in-doubt"
@@ -198,7 +199,7 @@ def concerned(check: Check, draft: Draft, found: Evidence) -> list[int]:
         paths = [tuple(map(unescaped, where.partition("/")[::2])) for where in found.diffs[place]]
         if not paths and not _is_to_change(place, draft, found):
             continue
-        if set(_texts(call.arguments)) & named or {key for _, key in paths} & named:
+        if _texts(call.arguments) & named or {key for _, key in paths} & named:
             near.append(place)
         elif {table for table, _ in paths} & named:
             far.append(place)
@@ -238,7 +239,7 @@ def _feeding(place: int, written: Sequence[Call], found: Evidence) -> Iterator[i
 
 def _touching(place: int, draft: Draft, found: Evidence) -> Iterator[int]:
     """Earlier calls that changed a record which this one names, or that were to change something and did not."""
-    named = set(_texts(found.calls[place].arguments))
+    named = _texts(found.calls[place].arguments)
     for earlier in range(place):
         changed = found.diffs[earlier]
         idle = _is_to_change(earlier, draft, found) and not changed
@@ -246,15 +247,8 @@ def _touching(place: int, draft: Draft, found: Evidence) -> Iterator[int]:
             yield earlier
 
 
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from _texts(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _texts(part)
+def _texts(value: Json) -> set[str]:
+    return {part for _, part in leaves(value) if isinstance(part, str)}
 
 
 def _finding(

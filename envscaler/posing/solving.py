@@ -23,19 +23,16 @@ _LEAST_TEXT, _LEAST_NUMBER = 2, 10
 """Shorter texts and smaller numbers are alike by chance: they are no sign that one came from the other."""
 
 
-def solve(
-    skeleton: Skeleton, scenario: Scenario, agent: Agent, *, tries: int = TRIES, seed: int = 0
-) -> list[Call]:
+def solve(skeleton: Skeleton, scenario: Scenario, agent: Agent, *, seed: int = 0) -> list[Call]:
     """Calls of an agent's episode that earned everything; empty when none of the episodes did.
 
     Args:
         skeleton: the world.
         scenario: the task with its checks; a witness is not needed.
         agent: who plays.
-        tries: episodes at most.
         seed: of the first; each has its own.
     """
-    for number in range(tries):
+    for number in range(TRIES):
         rollout = roll_out(skeleton, scenario, agent, seed=seed + number)
         if rollout.solved:
             return witness_of(rollout, scenario.task)

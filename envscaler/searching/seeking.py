@@ -285,10 +285,9 @@ class Seeker:
 
     def _reordered(self, way: _Way) -> _Way | None:
         """The calls with one put in earlier that brought a failing check about when it was made elsewhere."""
-        failing = [n for n, passed in enumerate(way.passed[: len(self._checks)]) if passed is not True]
         plans = [
             [*way.calls[:place], *calls, *way.calls[place:]]
-            for number in failing
+            for number in self._failing(way)
             for calls in self._bringers.get(number, [])
             for place in range(len(way.calls))
         ]
@@ -301,6 +300,9 @@ class Seeker:
         self.final(made[best][0])
         return self._way(made[best][0], graded[best])
 
+    def _failing(self, way: _Way) -> list[int]:
+        return [n for n, passed in enumerate(way.passed[: len(self._checks)]) if passed is not True]
+
     def _follow(self, way: _Way, child: _Child) -> _Way:
         self._environment.restore(way.moment)
         for call in child.calls:
@@ -308,9 +310,8 @@ class Seeker:
         return self._way([*way.calls, *child.calls], child.passed)
 
     def _spread(self, way: _Way) -> list[_Child]:
-        failing = [n for n, passed in enumerate(way.passed[: len(self._checks)]) if passed is not True]
         plans: dict[str, list[Call]] = {}
-        for number in failing:
+        for number in self._failing(way):
             for calls in self.proposer.spread(way.state, number, 2):
                 plans.setdefault(canonical([c.model_dump(mode="json") for c in calls]), calls)
         found: dict[str, _Child] = {}

@@ -87,7 +87,7 @@ def agreement(
     judged = [label.verdict if verdicts is None else verdicts.get(label.key) for label in given]
     said = [label.label for label in given]
     if only_fail:
-        said, judged = list(map(_failed, said)), list(map(_failed, judged))
+        return compare_labels(list(map(_failed, said)), list(map(_failed, judged)), seed=seed)
     return compare_labels(said, judged, seed=seed)
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from envscaler.acting.finishing import FINISH, finished
-from envscaler.acting.messages import as_action
+from envscaler.acting.messages import as_action, calls_so_far
 from envscaler.acting.wording import parse_calls
 from envscaler.error import CheckError, EnvironmentLost, ParameterError, SandboxError, SourceError
 from envscaler.given import many
@@ -177,8 +177,7 @@ def actions_of(completion: Any, names: Collection[str] = ()) -> tuple[list[Messa
         raise ParameterError(f"Expected a completion that is text or messages, got {completion!r:.100}.")
     messages: list[Message] = []
     for message in said or [{"role": "assistant", "content": ""}]:
-        calls = sum(len(earlier.get("tool_calls") or ()) for earlier in messages)
-        messages.append(as_action(message, calls)[0])
+        messages.append(as_action(message, calls_so_far(messages))[0])
     return messages, talks
 
 

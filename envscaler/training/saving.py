@@ -16,6 +16,7 @@ from envscaler.episode import system_message
 from envscaler.error import ParameterError, StoreError
 from envscaler.given import a_path, many
 from envscaler.model.request import Message
+from envscaler.record import as_dict
 from envscaler.schema import Rollout, Scenario, Skeleton
 from envscaler.store import Records, read_text, write_text
 from envscaler.training.picking import left_out, read_call
@@ -93,8 +94,7 @@ def _row(rollout: Rollout, skeleton: Skeleton | None, form: Form, reasoning: boo
     columns = _conversational(messages) if form == "trl" else _sharegpt(messages)
     told = rollout.model_dump(include={"id", "scenario_id", "agent", "conversation", "seed"})
     metadata = {**told, "skeleton_id": skeleton.id, "reward": rollout.reward}
-    tools = [*(tool.function for tool in skeleton.tools), *rollout.extra.get("offered", [])]
-    tools += [tool for tool in _beside(rollout) if skeleton.tool(str(tool["function"].get("name"))) is None]
+    tools = [*(tool.function for tool in skeleton.tools), *_beside(rollout, skeleton)]
     return {**columns, "tools": _text(tools), "metadata": _text(metadata)}
 
 
@@ -118,11 +118,13 @@ def _survives(arguments: dict[str, Any]) -> bool:
         return False
 
 
-def _beside(rollout: Rollout) -> list[dict[str, Any]]:
+def _beside(rollout: Rollout, skeleton: Skeleton) -> list[dict[str, Any]]:
     """What the episode offered beside the world's tools: `finish`, where that was asked for."""
-    offered = rollout.extra.get("tools")
-    found = offered if isinstance(offered, list) else []
-    return [tool for tool in found if isinstance(tool, dict) and isinstance(tool.get("function"), dict)]
+    # In what was read back, all tools stand together.
+    offered = rollout.extra.get("offered") or rollout.extra.get("tools")
+    given = offered if isinstance(offered, list) else []
+    functions = [(tool, as_dict(as_dict(tool).get("function"))) for tool in given]
+    return [tool for tool, f in functions if f and skeleton.tool(str(f.get("name"))) is None]
 
 
 def _exchange(rollout: Rollout, skeleton: Skeleton, reasoning: bool) -> list[Message]:
