@@ -1,5 +1,6 @@
 """Mutants of states and of calls: one thing wrong, out of the state's own values, the same for the same seed."""
 
+import random
 from collections import Counter
 
 import library
@@ -192,10 +193,34 @@ def test_a_large_state_has_its_mutants_in_time() -> None:
      ("fixed on site", "text"), ("x", "text"), ("2025-06-02T09:00:01", "date"), ("", "text"), ("9999-12-31", "")],
 )  # fmt: skip
 def test_near_values_are_of_the_same_kind_and_differ(value: object, kind: str) -> None:
-    import random
-
     for how, other in near(value, random.Random(0)):
-        assert how.startswith(kind) and type(other) is type(value) and other != value
+        kinds = ("date", "time") if kind == "date" else kind
+        assert how.startswith(kinds) and type(other) is type(value) and other != value
+
+
+@pytest.mark.parametrize("value", [3, 2.5, 0.03, -50.0])
+def test_numbers_go_both_ways_and_those_with_decimals_by_a_little(value: float) -> None:
+    for seed in range(4):
+        steps = [round(other - value, 6) for _, other in near(value, random.Random(seed))]
+        assert {1, -1} <= set(steps)
+        assert isinstance(value, int) or {0.02, -0.02} <= set(steps)
+
+
+@pytest.mark.parametrize(
+    ("value", "moved"),
+    [
+        ("2025-04-15 10:00", {"2025-04-15 10:15", "2025-04-15 12:00"}),
+        ("2025-04-15 23:50:30", {"2025-04-15 23:35:30", "2025-04-15 21:50:30"}),
+        ("2025-04-15T10:00", {"2025-04-15T10:15", "2025-04-15T12:00"}),
+        ("16:00", {"16:15", "18:00"}),
+        ("2025-04-15T10:00:00+02:00", {"2025-04-15T10:15:00+02:00", "2025-04-15T12:00:00+02:00"}),
+        ("2025-04-15", set()),
+    ],
+)
+def test_times_move_within_their_day_in_their_own_form(value: str, moved: set[str]) -> None:
+    made = near(value, random.Random(0))
+    assert {other for how, other in made if how == "time shifted"} == moved
+    assert [how for how, _ in made].count("date shifted") == 1
 
 
 @pytest.mark.parametrize(

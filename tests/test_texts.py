@@ -263,3 +263,9 @@ def test_the_likest_comes_first() -> None:
     assert alike_first("M-1", keys)[0] in ("M-10", "M-2") and sorted(alike_first("M-1", keys)) == sorted(keys)
     assert alike_first("Ida Berg", ["Tom Aske", "Ida Vik", "Lou Vik"])[0] == "Ida Vik"
     assert alike_first(3, []) == []
+
+
+def test_a_small_t_in_a_time_is_no_other_time() -> None:
+    condition = "x.upper() in ('2025-04-15T10:00', '2025-04-15 10:00')"
+    certificate, _ = proved(condition, text="2025-04-15T10:00", task="Write 2025-04-15T10:00 on it.")
+    assert certificate.valid, certificate.reasons

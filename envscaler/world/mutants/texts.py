@@ -6,8 +6,8 @@ wrote it down. That needs no execution as long as a check says no. Whether a too
 is seen by making the call, which goes with the state for that; and so is what became of a text that stands nowhere
 as it was given.
 
-Keys, dates and choices have mutants of their own, so of these keys are tried in another case only. What the task
-leaves free is let be.
+Keys, dates and choices have mutants of their own, so of these keys are tried in another case only: `t` for the `T` of
+a time is the same time. What the task leaves free is let be.
 """
 
 import re
@@ -70,7 +70,7 @@ def text_mutants(
             given = _Given(witness, made, place, way, text)
             if is_wording(text, way, schema, shape):
                 streams.append(given.exchanged(states[1], written, other_texts(text, quoted)))
-            elif written and not choices_of(schema, way):
+            elif written and not choices_of(schema, way) and not shifted(text, 1):
                 streams.append(given.exchanged(states[1], written, in_another_case(text)))
     yield from (mutant for mutant, _ in zip(in_turn(streams), range(MOST), strict=False))
 

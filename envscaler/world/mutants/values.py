@@ -24,15 +24,27 @@ def near(value: Json, chance: random.Random) -> list[Wrong]:
     if isinstance(value, bool):
         return [("flag flipped", not value)]
     if isinstance(value, int | float):
-        one = chance.choice((1, -1))
-        return [("number off by one", value + one), ("number near", _about(value))]
+        return [*_beside_number(value, chance.choice((1, -1))), ("number near", _about(value))]
     if isinstance(value, str) and (other := shifted(value, chance.choice((1, -1)))):
-        return [("date shifted", other)]
+        return [("date shifted", other), *(("time shifted", moved) for moved in _same_day(value))]
     if isinstance(value, str):
         return [("text altered", _altered(value))]
     if isinstance(value, list):
         return [("entry missing", value[:-1]), ("entry doubled", [*value, value[-1]])] if value else []
     return [("value emptied", None)]
+
+
+def _beside_number(value: float, first: int) -> list[Wrong]:
+    """One more and one less; of a number with decimals a little more and a little less too."""
+    steps = [("number off by one", value + first), ("number off by one", value - first)]
+    if isinstance(value, int):
+        return steps
+    little = [("number off a little", round(value + sign * _LITTLE, 6)) for sign in (first, -first)]
+    return [steps[0], little[0], steps[1], little[1]]
+
+
+_LITTLE = 0.02
+"""A step that a check sees which takes numbers for equal up to a cent."""
 
 
 def _about(value: float) -> float:
@@ -43,22 +55,39 @@ def _about(value: float) -> float:
 
 def shifted(text: str, days: int) -> str:
     """A date, or a time of day, that is another one; empty where the text is none."""
-    for form, step in _FORMS:
+    return _moved(text, timedelta(days=days), timedelta(hours=days))
+
+
+def _same_day(text: str) -> Iterator[str]:
+    """A time that is another one of the same day, in the same form: by minutes, and by hours; none for a mere date."""
+    found = _CLOCK.search(text)
+    if found:
+        minutes, hours = (15 if int(found[2]) < 45 else -15), (2 if int(found[1]) < 21 else -2)
+        for by in (timedelta(minutes=minutes), timedelta(hours=hours)):
+            if moved := _moved(text, by, by):
+                yield moved
+
+
+def _moved(text: str, by: timedelta, clock: timedelta) -> str:
+    """A date moved by so much, or a time of day; empty where the text is none, or none is left."""
+    for form in _FORMS:
         try:
-            moment = datetime.strptime(text, form)
-            return (
-                moment + timedelta(days=days) if step == "day" else moment + timedelta(hours=days)
-            ).strftime(form)
+            return (datetime.strptime(text, form) + (clock if form == "%H:%M" else by)).strftime(form)
         except (ValueError, OverflowError):
             continue
     try:
-        return (datetime.fromisoformat(text) + timedelta(days=days)).isoformat() if _DATED.match(text) else ""
+        return (datetime.fromisoformat(text) + by).isoformat() if _DATED.match(text) else ""
     except (ValueError, OverflowError):
         return ""
 
 
-_FORMS = (("%Y-%m-%d", "day"), ("%Y-%m-%d %H:%M", "day"), ("%Y-%m-%d %H:%M:%S", "day"), ("%H:%M", "hour"))
+_FORMS = (
+    "%Y-%m-%d",
+    *(f"%Y-%m-%d{between}%H:%M{seconds}" for between in " T" for seconds in ("", ":%S")),
+    "%H:%M",
+)
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}T")
+_CLOCK = re.compile(r"(?:^|[T ])(\d\d):(\d\d)")
 
 
 def _altered(text: str) -> str:
