@@ -3,11 +3,12 @@
 import json
 
 import library
+import pytest
 from library import TASK, asked, author, fenced
 from test_doubting import BLIND, DEAF
 
 from envscaler.audits import audit_skeleton, passing
-from envscaler.error import ModelError
+from envscaler.error import ModelError, ParameterError
 from envscaler.model.connect import connect
 from envscaler.posing import completing
 from envscaler.posing.completing import (
@@ -109,6 +110,36 @@ def test_a_scenario_whose_skeleton_is_not_given_is_a_failure_and_not_lost() -> N
         assert kept == far and stray.parent_id == elsewhere.id
         assert made[1].id in stray.message and elsewhere.id in stray.message and stray.stage == "scenarios"
     assert complete_scenarios([], made, numbered(), n=1, progress=False).frame()["yield"].tolist() == [0.0]
+
+
+def test_only_a_certified_scenario_counts_and_only_once() -> None:
+    world = library.skeleton()
+    made = build_scenarios([world], numbered(), n=2, progress=False)
+    twice = complete_scenarios([world], [*made, *made], numbered(), n=3, rounds=0, progress=False)
+    assert [s.id for s in twice.scenarios] == [s.id for s in made], "a plain list will do"
+    assert twice.frame()["certified"].tolist() == [2]
+    first, *rest = made[1].certificate.proofs
+    failed = [first.model_copy(update={"status": "failed"}), *rest]
+    invalid = made[1].certificate.model_copy(update={"proofs": failed})
+    for certificate in (None, invalid):
+        bare = made[1].replace(certificate=certificate)
+        done = complete_scenarios([world], [made[0], bare], numbered(), n=1, progress=False)
+        assert done.scenarios == made[:1] and done.frame()["certified"].tolist() == [1]
+        [failure] = done.scenarios.failures
+        assert failure.error == "NotCertified" and failure.parent_id == bare.id
+    assert len(complete_scenarios([world], [], numbered(), n=1, progress=False).scenarios) == 1
+    assert not complete_scenarios([], [], numbered(), progress=False).scenarios
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"n": -1}, {"n": 0}, {"n": "2"}, {"rounds": -1}, {"scenarios": None}, {"scenarios": ["x"]},
+     {"skeletons": [None]}, {"audits": None}],
+)  # fmt: skip
+def test_what_cannot_be_completed_is_refused_in_a_sentence(odd: dict) -> None:
+    given = {"skeletons": [library.skeleton()], "scenarios": [], "model": numbered(), **odd}
+    with pytest.raises(ParameterError, match=r"^Expected "):
+        complete_scenarios(**given, progress=False)
 
 
 def test_worlds_that_would_become_the_same_stay_apart() -> None:

@@ -9,7 +9,7 @@ from test_accepting import CLEARS, LOSES, ONLY_THIS, REFUSES, SAYS_SO, probes
 from test_doubting import DEAF, STRICT
 
 from envscaler.auditing.repair import mend_skeletons, rewrite_tool, with_methods
-from envscaler.error import ModelError
+from envscaler.error import ModelError, ParameterError
 from envscaler.scenarios import build_scenarios
 from envscaler.schema import Failure, Finding, Skeleton
 from envscaler.store import Records
@@ -64,6 +64,36 @@ def test_an_author_who_leaves_the_tool_as_it_is_is_asked_again_and_then_believed
     assert tools > 2, "they are all asked, for the scenario is never had"
     assert len(asked(model, "audits/repair")) == 2 * tools
     assert len({request.sample for request in model.requests}) == 2
+
+
+def test_a_skeleton_that_is_given_twice_is_mended_once() -> None:
+    skeleton, made = broken(return_book=DEAF)
+    once, twice = author(), author()
+    [mended] = mend_skeletons([skeleton], made.failures, once)
+    assert mend_skeletons([skeleton, skeleton], made.failures[0], twice) == [mended, mended]
+    assert len(once.requests) == len(twice.requests)
+
+
+@pytest.mark.parametrize(
+    "odd", [{"failures": None}, {"failures": ["x"]}, {"skeletons": [None]}, {"skeletons": ["x"]}, {"tries": 0},
+            {"scenarios": None}, {"audits": [None]}],
+)  # fmt: skip
+def test_what_cannot_be_mended_is_refused_in_a_sentence(odd: dict) -> None:
+    given = {"skeletons": [library.skeleton()], "failures": [], "model": author(), **odd}
+    with pytest.raises(ParameterError, match=r"^Expected "):
+        mend_skeletons(**given)
+
+
+@pytest.mark.parametrize(
+    "odd", [{"call": "x"}, {"call": {"tool": 3}}, {"call": None}, {"before": [1]},
+            {"scenario": {"a": 1}}, {"scenario": "x"}],
+)  # fmt: skip
+def test_evidence_that_nothing_can_be_read_out_of_is_refused_in_a_sentence(odd: dict) -> None:
+    skeleton, made = broken(return_book=DEAF)
+    [failure] = made.failures
+    spoilt = [f.model_copy(update={"evidence": {**f.evidence, **odd}}) for f in failure.findings]
+    with pytest.raises(ParameterError, match=r"^Expected .* against lend_book"):
+        mend_skeletons([skeleton], [failure.model_copy(update={"findings": spoilt})], author())
 
 
 STUBBORN = {

@@ -24,6 +24,7 @@ from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
 from envscaler.error import EnvironmentLost, ParameterError, SourceError
+from envscaler.given import told
 from envscaler.record import canonical, digest
 from envscaler.schema import Audit, Certificate, Finding, Json, Probe, Scenario, Skeleton
 from envscaler.world.certificate import certify
@@ -183,6 +184,28 @@ class Acceptance:
 def _can_be_settled(finding: Finding) -> bool:
     """Whether a finding holds what it takes to try another version: a doubt, the scenario; an error, the call."""
     return "call" in finding.evidence and (finding.severity == "error" or "scenario" in finding.evidence)
+
+
+def check_evidence(finding: Finding) -> None:
+    """Raise `ParameterError` for evidence that no call, state or scenario can be read out of."""
+    call, before = finding.evidence.get("call", {}), finding.evidence.get("before", {})
+    of = f"the finding {finding.kind} against {finding.where}"
+    whole = (
+        isinstance(call, dict)
+        and isinstance(call.get("tool"), str)
+        and isinstance(call.get("arguments"), dict)
+    )
+    if "call" in finding.evidence and not whole:
+        raise ParameterError(
+            f"Expected the call of {of} as a tool and its arguments, got {canonical(call)[:60]}."
+        )
+    if not isinstance(before, dict | None):
+        raise ParameterError(f"Expected the state before in {of} as a dict, got {told(before)}.")
+    try:
+        scenario_of(finding)
+    except ValueError:
+        held = told(finding.evidence["scenario"])
+        raise ParameterError(f"Expected the scenario in {of} with all its fields, got {held}.") from None
 
 
 def _seed_of(finding: Finding) -> Json:

@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from envscaler import syntax
-from envscaler.auditing.accepting import Acceptance, changed_outcome, shape, users_of
+from envscaler.auditing.accepting import Acceptance, changed_outcome, check_evidence, shape, users_of
 from envscaler.auditing.probing import Bench, Trial
 from envscaler.error import EnvironmentLost, PartRefused, ReplyError, SourceError
+from envscaler.given import at_least, many
 from envscaler.model.reply import Code
 from envscaler.model.request import Model
 from envscaler.model.revise import ask_usable
@@ -241,14 +242,18 @@ def mend_skeletons(
         progress: whether to show a bar.
     """
     against: dict[str, dict[str, list[Finding]]] = {}
-    for failure in failures:
+    tries = at_least(tries, 1, "tries")
+    for failure in many(failures, Failure):
         for finding in failure.findings:
+            check_evidence(finding)
             against.setdefault(failure.parent_id, {}).setdefault(finding.where, []).append(finding)
-    worlds = several(skeletons)
+    worlds = many(several(skeletons), Skeleton)
     certified: dict[str, list[Scenario]] = {}
-    for scenario in scenarios:
+    for scenario in many(scenarios, Scenario):
         certified.setdefault(scenario.skeleton_id, []).append(scenario)
-    audited = {audit.repaired.id if audit.repaired else audit.skeleton_id: audit for audit in audits}
+    audited = {
+        audit.repaired.id if audit.repaired else audit.skeleton_id: audit for audit in many(audits, Audit)
+    }
     new: dict[str, Skeleton] = {}
 
     def mend_one(skeleton: Skeleton) -> Skeleton:
@@ -257,7 +262,7 @@ def mend_skeletons(
         new[skeleton.id] = _mended(skeleton, against[skeleton.id], model, acceptance, tries, seed)
         return new[skeleton.id]
 
-    spoken_of = [skeleton for skeleton in worlds if skeleton.id in against]
+    spoken_of = {skeleton.id: skeleton for skeleton in worlds if skeleton.id in against}.values()
     made = run_all(mend_one, spoken_of, stage="mending", workers=model.workers, progress=progress)
     return Records([new.get(skeleton.id, skeleton) for skeleton in worlds], made.failures)
 

@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from envscaler.auditing.repair import mend_skeletons
+from envscaler.given import at_least, many
 from envscaler.model.request import Model
 from envscaler.parallel import run_all, several
 from envscaler.posing.drafting import PARTS
@@ -65,7 +66,7 @@ class Completed:
 
 def complete_scenarios(
     skeletons: Iterable[Skeleton],
-    scenarios: Records[Scenario],
+    scenarios: Iterable[Scenario],
     model: Model,
     *,
     n: int = 10,
@@ -78,7 +79,8 @@ def complete_scenarios(
 
     Args:
         skeletons: the worlds.
-        scenarios: what `build_scenarios` made of them, with its failures; one of another skeleton becomes a failure.
+        scenarios: what `build_scenarios` made of them, with its failures. One of another skeleton, or without a valid
+            certificate, becomes a failure; one that is given twice counts once.
         model: author of tools and scenarios.
         n: scenarios wanted of each skeleton.
         audits: of the skeletons; what passed in them must come out alike when a tool is mended.
@@ -86,9 +88,11 @@ def complete_scenarios(
         seed: as in `build_scenarios`.
         progress: whether to show a bar.
     """
-    done = _begun(several(skeletons), scenarios)
+    n, rounds = at_least(n, 1, "n"), at_least(rounds, 0, "rounds")
+    audited = many(audits, Audit)
+    failures = many(getattr(scenarios, "failures", []), Failure)
+    done = _begun(many(several(skeletons), Skeleton), many(scenarios, Scenario), failures)
     done.count(n, 0, 0)
-    audited = list(audits)
     for number in range(1, rounds + 1):
         short = {one.id for one in done.skeletons if n > sum(s.skeleton_id == one.id for s in done.scenarios)}
         # A tool whose scenarios were had all the same is taken to its author once; it may well be right.
@@ -106,23 +110,34 @@ def complete_scenarios(
     return done
 
 
-def _begun(skeletons: Sequence[Skeleton], scenarios: Records[Scenario]) -> Completed:
-    """What there is at first; a scenario of a skeleton that is not there cannot be gone on with."""
+def _begun(
+    skeletons: Sequence[Skeleton], scenarios: Sequence[Scenario], failures: Sequence[Failure]
+) -> Completed:
+    """What there is at first; a scenario that cannot be gone on with is a failure."""
     there = {skeleton.id: skeleton for skeleton in skeletons}
-    strays = [
-        Failure(
-            stage="scenarios",
-            parent_id=scenario.skeleton_id,
-            error="NoSkeleton",
-            message=f"Expected the skeleton {scenario.skeleton_id} of the scenario {scenario.id} among those given, "
-            "got none; give it, or leave the scenario out.",
-            origin=scenario.origin,
+    mine: list[Scenario] = []
+    strays: list[Failure] = []
+    for scenario in {one.id: one for one in scenarios}.values():
+        at, origin, has = scenario.skeleton_id, scenario.origin, scenario.certificate
+        if at not in there:
+            message = (
+                f"Expected the skeleton {at} of the scenario {scenario.id} among those given, "
+                "got none; give it, or leave the scenario out."
+            )
+            kind, parent = "NoSkeleton", at
+        elif not (has and has.valid):
+            message = (
+                f"Expected the scenario {scenario.id} with a valid certificate, got "
+                f"{'one that is not' if has else 'none'}; `certify` it, or leave it out."
+            )
+            kind, parent = "NotCertified", scenario.id
+        else:
+            mine.append(scenario)
+            continue
+        strays.append(
+            Failure(stage="scenarios", parent_id=parent, error=kind, message=message, origin=origin)
         )
-        for scenario in scenarios
-        if scenario.skeleton_id not in there
-    ]
-    mine = [scenario for scenario in scenarios if scenario.skeleton_id in there]
-    return Completed(Records(there.values()), Records(mine, [*scenarios.failures, *strays]))
+    return Completed(Records(there.values()), Records(mine, [*failures, *strays]))
 
 
 def _apart(worlds: Sequence[Skeleton], mended: Sequence[Skeleton]) -> list[Skeleton]:
