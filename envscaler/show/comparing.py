@@ -277,19 +277,8 @@ def hardness_table(frame: pd.DataFrame, **settings: Any) -> pd.DataFrame:
         told = frame.assign(bin=place, range=place.map(names))
         means = intervals(told, measures=("reward",), by=("agent", "bin", "range"), **settings)
         parts.append(means.assign(factor=words))
-    columns = [
-        "agent",
-        "factor",
-        "bin",
-        "range",
-        "mean",
-        "low",
-        "high",
-        "scenarios",
-        "environments",
-        "rollouts",
-        "missing",
-    ]
+    counted = ["scenarios", "environments", "rollouts", "missing"]
+    columns = ["agent", "factor", "bin", "range", "mean", "low", "high", *counted]
     return pd.concat(parts, ignore_index=True)[columns]
 
 

@@ -29,18 +29,7 @@ TOGETHER: Mapping[str, tuple[str, ...]] = {
 """Columns: layers alone and together."""
 BY_EXECUTION, BY_JUDGE, ORIGINALS = "execution can show it", "only a judge can", "untouched originals"
 ALL_KINDS = "all kinds"
-_SIGHTED = [
-    "skeleton_id",
-    "mutant",
-    "kind",
-    "by_execution",
-    "tool",
-    "layer",
-    "told",
-    "new",
-    "needed",
-    "usage",
-]
+_SIGHTED = "skeleton_id mutant kind by_execution tool layer told new needed usage".split()  # noqa: SIM905
 
 
 def sighting_frame(sightings: pd.DataFrame | Iterable[Record]) -> pd.DataFrame:

@@ -201,16 +201,13 @@ def reply_html(reply: Any, diff: Mapping[str, Any]) -> str:
 # Scenarios
 
 
-def checks_html(checks: Sequence[Check], outcomes: Sequence[Outcome] = ()) -> str:
-    """The checks with their kind, their code folded, and how each came out where that is known."""
-    # By position: two checks may ask the same question.
-    passed = [outcome.passed for outcome in many(outcomes, Outcome)]
-    rows = []
-    for place, check in enumerate(many(checks, Check)):
-        light = _light(passed[place]) if place < len(passed) else ""
-        question = f"{escape(check.item)}{folded('code', code_block(check.source))}"
-        rows.append((chip(check.kind, LOOKS[check.kind]), question, light))
-    return table(("kind", "check", "outcome" if outcomes else ""), rows) if rows else ""
+def checks_html(checks: Sequence[Check]) -> str:
+    """The checks with their kind and their code, folded."""
+    rows = [
+        (chip(c.kind, LOOKS[c.kind]), f"{escape(c.item)}{folded('code', code_block(c.source))}")
+        for c in many(checks, Check)
+    ]
+    return table(("kind", "check"), rows) if rows else ""
 
 
 def outcomes_html(outcomes: Sequence[Outcome]) -> str:

@@ -17,30 +17,8 @@ Kinds = dict[str, int]
 NEW, HOLDER, LIVE = 0, 1, 2
 
 _CHANGE = frozenset(
-    [
-        "append",
-        "appendleft",
-        "extend",
-        "insert",
-        "remove",
-        "pop",
-        "popleft",
-        "popitem",
-        "clear",
-        "update",
-        "setdefault",
-        "add",
-        "discard",
-        "sort",
-        "reverse",
-        "__setitem__",
-        "__delitem__",
-        "difference_update",
-        "intersection_update",
-        "subtract",
-        "move_to_end",
-        "rotate",
-    ]
+    "append appendleft extend insert remove pop popleft popitem clear update setdefault add discard sort reverse "  # noqa: SIM905
+    "__setitem__ __delitem__ difference_update intersection_update subtract move_to_end rotate".split()
 )
 _TAKE = frozenset("get pop popleft popitem setdefault __getitem__".split())  # noqa: SIM905
 _VIEW = frozenset("values items keys copy elements most_common".split())  # noqa: SIM905
