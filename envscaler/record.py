@@ -88,7 +88,9 @@ class Record(Part):
         content = handler(self)
         if info.exclude or info.include:  # a part of the record, which is still the same record
             return {"id": self.id, **content}
-        kept = {k: v for k, v in content.items() if k not in self.outside_id}
+        # A record within is named by its id, which leaves out how that one was made.
+        named = {k: v["id"] if isinstance(getattr(self, k, None), Record) else v for k, v in content.items()}
+        kept = {k: v for k, v in named.items() if k not in self.outside_id}
         return {"id": digest(kept), **content}
 
     @property

@@ -15,6 +15,7 @@ from envscaler.schema import (
     Proof,
     Rollout,
     Scenario,
+    Skeleton,
     Task,
     Theme,
     Usage,
@@ -57,6 +58,18 @@ def test_the_id_is_of_the_content_and_of_nothing_else() -> None:
     scenario = Scenario(skeleton_id="s", initial_state={"a": {}}, task="t", checks=[])
     assert scenario.replace(certificate=Certificate(proofs=[]), extra={"x": 1}).id == scenario.id
     assert scenario.replace(initial_state={"a": {"b": 1}}).id != scenario.id
+
+
+def test_how_a_record_within_was_made_is_no_content_either() -> None:
+    mended = Skeleton(
+        theme_id="t", title="a", summary="b", class_name="C", source="x", state=[], rules=[], tools=[]
+    )
+    audit = Audit(skeleton_id="s", repaired=mended)
+    elsewhere = mended.replace(origin=Origin(model="m"), extra={"x": 1})
+    assert audit.replace(repaired=elsewhere).id == audit.id
+    assert audit.replace(repaired=mended.replace(source="y")).id != audit.id
+    assert audit.replace(repaired=None).id != audit.id
+    assert Audit.model_validate(audit.model_dump(mode="json")).id == audit.id
 
 
 def test_the_id_does_not_depend_on_the_order_of_keys() -> None:
