@@ -213,7 +213,8 @@ def name_of(thing: Any) -> Any:
 
 def content_of(record: Any) -> str:
     """All that a record says but how it came about: more than its id, which leaves out certificates and verdicts."""
-    return canonical(record.model_dump(mode="json", exclude={"origin", "usage"}))
+    made_so: Any = {"origin": True, "usage": True, "repaired": {"origin": True}}
+    return canonical(record.model_dump(mode="json", exclude=made_so))
 
 
 # The pipeline
@@ -311,11 +312,26 @@ class Rehearsal:
 
 
 def rehearse(
-    size: Size, encoder: Encoder, *, timeout: float = 2.0, in_flight: int = 8, **faults: Any
+    size: Size,
+    encoder: Encoder,
+    *,
+    timeout: float = 2.0,
+    in_flight: int = 8,
+    fault_rate: float = 0.15,
+    **faults: Any,
 ) -> Rehearsal:
-    """Run the pipeline with the built-in model and with the server; `ENVSCALER_HOME` is where the cache goes."""
-    fallible = Fallible(hang_seconds=1.5 * timeout, **faults)
-    direct = Watch(es.connect("builtin"))
+    """Run the pipeline with the built-in model and with the server; `ENVSCALER_HOME` is where the cache goes.
+
+    Args:
+        size: how much is made.
+        encoder: of both runs.
+        timeout: seconds the client waits for one answer.
+        in_flight: requests at once.
+        fault_rate: how often a tool the model writes is wrong.
+        faults: `hostile`, `errors`, `hangs` and `seed` of the server.
+    """
+    fallible = Fallible(brain=BuiltinModel(fault_rate=fault_rate), hang_seconds=1.5 * timeout, **faults)
+    direct = Watch(es.connect("builtin", fault_rate=fault_rate))
     with direct.watching():
         made_directly = pipeline(direct, encoder, size)
     server = serve(fallible)
