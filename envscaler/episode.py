@@ -28,6 +28,7 @@ from envscaler.error import (
     ReplyError,
     SandboxError,
 )
+from envscaler.given import at_least
 from envscaler.model import prompt
 from envscaler.model.ask import origin
 from envscaler.model.connect import connect
@@ -88,9 +89,7 @@ def roll_out(
             f"Expected a scenario of skeleton {skeleton.id}, got {scenario.id} of {scenario.skeleton_id}. "
             "Hand over the skeleton it was made for (after an audit that is the repaired one)."
         )
-    limit = MAX_STEPS[conversation] if max_steps is None else max_steps
-    if limit < 1:
-        raise ParameterError(f"Expected at least one step, got max_steps={limit}.")
+    limit = MAX_STEPS[conversation] if max_steps is None else at_least(max_steps, 1, "max_steps")
     offers = finish and not conversation
     if offers and skeleton.tool(FINISH.name) is not None:
         raise ParameterError(f"Expected a world without a tool {FINISH.name!r}, got one; leave finish=False.")

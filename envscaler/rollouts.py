@@ -14,6 +14,7 @@ import numpy as np
 from envscaler.agent import TEMPERATURE, Agent
 from envscaler.episode import default_user, roll_out
 from envscaler.error import ParameterError
+from envscaler.given import at_least
 from envscaler.model.request import Model
 from envscaler.parallel import run_all
 from envscaler.schema import Failure, Rollout, Scenario, Skeleton
@@ -105,8 +106,7 @@ def plan_rollouts(
     Scenarios are taken one environment after the other, and each is given to all agents in all modes before
     the next; only the last one may go to some of them.
     """
-    if n is not None and n < 1:
-        raise ParameterError(f"Expected at least one rollout, got n={n}.")
+    n = None if n is None else at_least(n, 1, "n")
     cells = [(agent, mode) for mode in modes for agent in agents]
     if n is None or n >= len(scenarios) * len(cells):
         return [Plan(scenario, *cell) for scenario in scenarios for cell in cells]

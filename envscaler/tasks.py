@@ -20,7 +20,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from envscaler.error import ParameterError, StoreError
-from envscaler.given import a_path
+from envscaler.given import a_path, at_least
 from envscaler.model.ask import ask, origin
 from envscaler.model.request import Model
 from envscaler.parallel import run_all
@@ -79,8 +79,7 @@ def load_tasks(
         raise ParameterError(f"Expected the path of a file or None for the project's own, got {path!r:.60}.")
     file = Path(path) if path is not None else seed_tasks_path()
     steps = _steps(clean_up)
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
-        raise ParameterError(f"Expected a limit of at least 1 or None for all, got {limit!r}.")
+    limit = None if limit is None else at_least(limit, 1, "limit")
     check_seed(seed)
     tasks: Records[Task] = Records()
     seen: dict[str, str] = {}

@@ -21,6 +21,7 @@ from pydantic import Field, model_validator
 
 from envscaler.dedup import EXACT_ROWS, Pairs, leaders, most_similar_pairs, stars
 from envscaler.error import NothingFits, ParameterError
+from envscaler.given import at_least
 from envscaler.model.ask import ask, origin
 from envscaler.model.request import Encoder, Model
 from envscaler.parallel import run_all
@@ -241,17 +242,16 @@ def pick_themes(
     Raises:
         ParameterError: `n` is not positive, `by` is unknown, or `seed` is no whole number that will do.
     """
-    if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1):
-        raise ParameterError(f"Expected n to be at least 1 or None for all, got {n!r}.")
+    n = None if n is None else at_least(n, 1, "n")
     if by not in ("kmeans", "merged"):
         raise ParameterError(f"Expected by='kmeans' or by='merged', got {by!r}.")
     check_seed(seed)
     if n is None or n >= len(themes):
         chosen: Iterable[int] = range(len(themes))
     elif by == "kmeans":
-        chosen = _nearest_centres(_vectors(themes, encoder), int(n), PAPER_RANDOM_STATE + seed)
+        chosen = _nearest_centres(_vectors(themes, encoder), n, PAPER_RANDOM_STATE + seed)
     else:
-        chosen = sorted(range(len(themes)), key=lambda place: (-len(themes[place].task_ids), place))[: int(n)]
+        chosen = sorted(range(len(themes)), key=lambda place: (-len(themes[place].task_ids), place))[:n]
     return Records((themes[place] for place in chosen), getattr(themes, "failures", []))
 
 

@@ -360,7 +360,7 @@ def test_interrupts_and_the_librarys_own_errors_fly_out_of_an_agent(error):
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ParameterError, match="repaired"):
         roll_out(SKELETON.replace(title="other"), SCENARIO, WitnessAgent())
-    with pytest.raises(ParameterError, match="max_steps=0"):
+    with pytest.raises(ParameterError, match="max_steps as a whole number"):
         roll_out(SKELETON, SCENARIO, WitnessAgent(), max_steps=0)
 
 

@@ -154,6 +154,22 @@ def test_numbers_to_resample_with_are_looked_at_first(resamples: Any) -> None:
         agreement.compare_labels([1, 0], [1, 1], resamples=resamples)
 
 
+COUNTS: dict[str, Callable[[Any], object]] = {
+    "themes to pick": lambda n: es.pick_themes([], None, n=n),
+    "tasks to load": lambda n: es.load_tasks(limit=n),
+    "rollouts to play": lambda n: es.roll_out_all([WORLD], [SCENARIO], es.IdleAgent(), n=n),
+    "steps of an episode": lambda n: es.roll_out(WORLD, SCENARIO, es.IdleAgent(), max_steps=n),
+    "calls of a search": lambda n: es.search_witness(WORLD, SCENARIO, budget=n),
+}
+
+
+@pytest.mark.parametrize("odd", [0, -1, 1.5, True, "9", float("nan"), [3]])
+@pytest.mark.parametrize("what", COUNTS)
+def test_what_is_counted_is_a_whole_number_of_at_least_one(what: str, odd: Any) -> None:
+    with pytest.raises(ParameterError, match="as a whole number of at least 1"):
+        COUNTS[what](odd)
+
+
 @pytest.mark.parametrize("odd", [None, 3, "t", b"t", {"a": 1}, [[1]], [WORLD], WORLD, np.zeros((1, 2))])
 def test_labels_to_compare_are_lists_of_plain_values(odd: Any) -> None:
     for pair in ((odd, ["a"]), (["a"], odd)):

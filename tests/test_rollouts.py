@@ -153,7 +153,7 @@ def test_agents_without_names_of_their_own_are_refused(agents):
 
 
 def test_a_number_below_one_is_refused():
-    with pytest.raises(ParameterError, match="n=0"):
+    with pytest.raises(ParameterError, match="n as a whole number"):
         plan_rollouts(scenarios_in(1), AGENTS, n=0)
 
 

@@ -253,7 +253,7 @@ def test_merged_themes_are_not_encoded_again_unless_by_another_encoder() -> None
 
 
 @pytest.mark.parametrize(
-    ("n", "by", "said"), [(0, "kmeans", "n to be"), (True, "kmeans", "n to be"), (2, "best", "best")]
+    ("n", "by", "said"), [(0, "kmeans", "n as"), (True, "kmeans", "n as"), (2, "best", "best")]
 )
 def test_a_senseless_pick_is_refused(n: int, by: str, said: str) -> None:
     with pytest.raises(ParameterError, match=said):

@@ -16,7 +16,7 @@ from typing import Literal
 
 from envscaler.agent import Agent
 from envscaler.episode import roll_out
-from envscaler.error import ParameterError
+from envscaler.given import at_least
 from envscaler.schema import Call, Certificate, Rollout, Scenario, Skeleton
 from envscaler.searching.referring import with_references
 from envscaler.searching.seeking import Seeker
@@ -79,11 +79,10 @@ def search_witness(
         seed: of the environment and the agents.
 
     Raises:
+        ParameterError: the budget is less than one call.
         SourceError: the class cannot be loaded with the initial state.
     """
-    if budget < 1:
-        raise ParameterError(f"Expected a budget of at least one call, got {budget}.")
-    with Seeker(skeleton, scenario, budget, seed) as seeker:
+    with Seeker(skeleton, scenario, at_least(budget, 1, "a budget of calls"), seed) as seeker:
         for one in [*([scenario.witness] if scenario.witness else []), *recorded]:
             if seeker.tries(calls_of(one) if isinstance(one, Rollout) else list(one)):
                 return _found(seeker, skeleton, scenario, seed, "recorded")
