@@ -10,6 +10,7 @@ each thing: where no fault struck, and where asking again was all that was neede
 
 import hashlib
 import json
+import logging
 import threading
 import time
 from collections import Counter
@@ -31,6 +32,8 @@ from envscaler.model.request import Encoder, Model, Reply, Request, generator_of
 from envscaler.parallel import run_all
 from envscaler.record import canonical
 from envscaler.store import Records
+
+log = logging.getLogger(__name__)
 
 SEED_BASE = 1 << 20
 """Sent as `seed`; a server sees which sample is wanted by what was added to it."""
@@ -199,6 +202,9 @@ class Watch:
         begun = time.monotonic()
         rows = run_all(watched, things, **options)
         self.seconds[options["stage"]] = round(time.monotonic() - begun, 1)
+        log.info(
+            "%s, %s: %d made in %.0f s", self.name, options["stage"], len(rows), time.monotonic() - begun
+        )
         return rows
 
 

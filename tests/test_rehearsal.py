@@ -36,7 +36,7 @@ def test_a_live_run_loses_nothing_and_makes_what_the_built_in_run_makes(
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
     size = Size(environments=2, scenarios=1, rollouts=8, requests=10, rounds=2)
-    run = rehearse(size, WordEncoder())
+    run = rehearse(size, WordEncoder(), fault_rate=0.05)
     rows = {row["stage"]: row for row in run.funnel()}
     assert list(rows) == list(STAGES)
     for stage, row in rows.items():

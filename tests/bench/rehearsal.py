@@ -10,6 +10,7 @@ records are `equal` by id, and what became of each thing by what struck its requ
 
 import argparse
 import json
+import logging
 import os
 import sys
 import tempfile
@@ -62,6 +63,8 @@ def main() -> None:
     line.add_argument("--hangs", type=float, default=0.01)
     line.add_argument("--seed", type=int, default=0, help="of the faults")
     options = line.parse_args()
+    logging.basicConfig(format="%(message)s")
+    logging.getLogger("rehearsing").setLevel(logging.INFO)  # a line a stage, for the patient
     size = Size(options.environments, options.scenarios, options.rollouts, options.requests, options.rounds)
     faults = {name: getattr(options, name) for name in ("hostile", "errors", "hangs", "seed")}
     with tempfile.TemporaryDirectory() as home:
