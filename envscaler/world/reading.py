@@ -39,7 +39,9 @@ def read_code(skeleton: Skeleton) -> dict[str, Code]:
         for name, found in tables.items():
             anywhere[name] |= found
     return {
-        f.name: Code(_lines(f), _named(f, literals), {a: anywhere[a] for a in sorted(_arguments(f))}, own[f.name])
+        f.name: Code(
+            _lines(f), _named(f, literals), {a: anywhere[a] for a in sorted(_arguments(f))}, own[f.name]
+        )
         for f in methods
     }
 
