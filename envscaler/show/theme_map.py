@@ -27,7 +27,7 @@ SEED = 42
 EXACT_ABOVE = 300
 """From so many rows on, neighbours are computed here, exactly; below, UMAP does so itself."""
 FEWEST_FOR_UMAP = 5
-LABEL_LETTERS = 24
+LABEL_LETTERS, MOST_LABELS = 24, 30
 
 
 def lay_out(vectors: np.ndarray) -> tuple[np.ndarray, str]:
@@ -139,28 +139,27 @@ def draw_theme_map(
     vectors: np.ndarray,
     ax: "Axes | None" = None,
     *,
-    labels: int = 30,
     table: pd.DataFrame | None = None,
 ) -> "Figure":
     """Draw themes as dots, near ones together, coloured by k-means cluster, as large as they have tasks.
+
+    Some are named, which are far from each other; a label that finds no free place is left out.
 
     Args:
         themes: what to draw.
         vectors: their embeddings, a row each.
         ax: axes to draw on.
-        labels: how many themes to name at most; the named ones are far from each other, and a label that finds no
-            free place is left out.
         table: what `theme_table` returned, to save laying out again.
     """
     frame = theme_table(themes, vectors) if table is None else table
     figure, (axes,) = axes_for(ax, (9.5, 7.2))
     _dots(axes, frame)
-    named = spread(frame[["x", "y"]].to_numpy(), labels)
+    named = spread(frame[["x", "y"]].to_numpy(), MOST_LABELS)
     say(
         axes,
         _finding(frame),
         f"{frame.attrs.get('how', '')}. Colour: k-means cluster; area: tasks behind a theme."
-        + (f" Named: up to {labels} themes far from each other." if labels < len(frame) else ""),
+        + (f" Named: up to {MOST_LABELS} themes far from each other." if len(frame) > MOST_LABELS else ""),
     )
     figure.draw_without_rendering()
     # Labels are placed for the lay-out as it is now; constrained layout must not move the axes under them.
