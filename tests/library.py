@@ -208,7 +208,8 @@ ITEMS = {
         "    if not isinstance(loans, dict):\n"
         "        return False\n"
         "    return any(k not in initial_state['loans'] and isinstance(x, dict) and x.get('book_id') == 'B-1'\n"
-        "               and x.get('member_id') == 'M-1' and x.get('due') == '2025-04-15' for k, x in loans.items())\n",
+        "               and x.get('member_id') == 'M-1' and x.get('due') == '2025-04-15' and x.get('out') is True\n"
+        "               for k, x in loans.items())\n",
     ),
     "Is Tom Aske's loan L-2 of Kim still open?": (
         "guard",

@@ -20,18 +20,19 @@ from envscaler.error import EnvironmentLost, SourceError
 from envscaler.record import canonical
 from envscaler.schema import Certificate, Json, Outcome, Proof, Scenario, Skeleton
 from envscaler.world import clock
-from envscaler.world.change import State, same
+from envscaler.world.change import State, diff, records, same, unescaped
 from envscaler.world.check import Grader, survivors
 from envscaler.world.environment import Environment
-from envscaler.world.mutants.calls import CallMutant, call_mutants, named
+from envscaler.world.mutants.calls import ARGUMENT_MORE, CallMutant, call_mutants, named
 from envscaler.world.mutants.states import FREED, StateMutant, state_mutants
 from envscaler.world.mutants.texts import quoted_in, text_mutants
 from envscaler.world.proving import proofs
 from envscaler.world.proving.alike import Alike
 from envscaler.world.proving.otherwise import Otherwise, Ways, free_values
 from envscaler.world.proving.proofs import Ended, Tried
+from envscaler.world.proving.repeated import Repeated
 from envscaler.world.proving.shape import Shape, leaves, value_at
-from envscaler.world.proving.unasked import UNASKED, freed_tables, unasked_calls
+from envscaler.world.proving.unasked import AFTERWARDS, UNASKED, afterwards, freed_tables, unasked_calls
 from envscaler.world.schemas import sound
 from envscaler.world.witness import Branch, Branches, play
 
@@ -213,8 +214,10 @@ class _Trials:
 
     def _mutants(self, branches: Branches, alike: Alike) -> list[Tried]:
         """Mutants of calls that lead to an end of their own, then mutants of the final state."""
-        ends, shape = _Ends(branches, alike), Shape(self._initial)
-        for mutant in call_mutants(self._skeleton, branches.witness, branches.played, shape, seed=self._seed):
+        repeated = Repeated(branches, alike, self._scenario.may_change, self._sources)
+        ends, shape = _Ends(branches, alike, repeated), Shape(self._initial)
+        options: dict[str, Any] = {"seed": self._seed, "task": self._scenario.task}
+        for mutant in call_mutants(self._skeleton, branches.witness, branches.played, shape, **options):
             led_to = ends.play(mutant)
             if led_to and mutant.kind == "call dropped":
                 self._dropped[mutant.what] = led_to[1] if led_to[0].refused is None else ""
@@ -222,6 +225,9 @@ class _Trials:
         for one in unasked_calls(self._skeleton, branches, self._seed):
             if not ends.is_known(one.state):
                 ends.add(UNASKED, one.what, one.state, one.spoils(self._freed))
+        for one in afterwards(self._skeleton, branches, alike, self._seed):
+            if not ends.is_known(one.state):
+                ends.add(AFTERWARDS, one.what, one.state, True)
         given = _given(branches)
         for made in self._state_mutants(branches, alike):
             if made.kind not in _MAY_BE_ALIKE or not ends.is_known(made.state):
@@ -311,8 +317,8 @@ class _Trials:
 class _Ends:
     """The ends that mutants lead to, each of them once."""
 
-    def __init__(self, branches: Branches, alike: Alike) -> None:
-        self.branches, self._alike = branches, alike
+    def __init__(self, branches: Branches, alike: Alike, repeated: Repeated) -> None:
+        self.branches, self._alike, self._repeated = branches, alike, repeated
         self._own = alike.mark(branches.final)
         self._names = {self._own: "the witness"}
         self._states: dict[str, tuple[str, str, State, bool]] = {}
@@ -331,18 +337,32 @@ class _Ends:
         branch = self.branches.go_on(mutant.place, mutant.calls, astray=mutant.wrong)
         if branch is None or (mutant.wrong and self.branches.differs_freely(mutant.place, branch)):
             return None
+        if mutant.kind == "call doubled" and self._repeated.is_noted_only(mutant.place - 1):
+            return None
         mark = self._alike.mark(branch.final)
         if mark == self._own and mutant.kind not in _OTHER_NUMBER and branch.refused is None:
             # As many calls at the same times: what differs comes of the argument, also where times stand.
             mark = self._own if same(branch.final, self.branches.final) else canonical(branch.final)
         if mark not in self._names:
             self._names[mark] = f"{mutant.kind}: {mutant.what}"
-            self.add(mutant.kind, mutant.what, branch.final, True)
+            # What a new record says besides is let pass, as rows are that nobody asked for.
+            reach = mutant.kind != ARGUMENT_MORE or self._concerns_old(branch.final)
+            self.add(mutant.kind, mutant.what, branch.final, reach)
         return branch, self._names[mark]
+
+    def _concerns_old(self, final: State) -> bool:
+        """Whether a state differs from the witness's in a record that was there in the beginning."""
+        initial, changed = self.branches.states[0], diff(self.branches.final, final)
+        return any(where in initial or _stood(initial, where) for where in changed)
 
     def is_known(self, state: State) -> bool:
         """Whether a play of one, or the witness, ended in a state like this."""
         return self._alike.mark(state) in self._names
+
+
+def _stood(state: State, where: str) -> bool:
+    name, _, key = where.partition("/")
+    return unescaped(key) in (records(state.get(unescaped(name))) or {})
 
 
 _OTHER_NUMBER = frozenset({"call dropped", "call doubled"})

@@ -1,15 +1,17 @@
 """Mutants of a witness: its calls, with one thing in them made wrong, such as an agent gets wrong.
 
 A call is left out or made twice, made on another entity (another key of the same table, another value of the
-same column), with a near value, with another choice, or without an argument it may lack. What an argument may be
-mistaken for comes from the state and from the tool's schema. Arguments that the task leaves free are right
-whatever they hold, so they are let be. First come the calls that changed something, then the look-ups that led
-to them: a wrong person looked up is a wrong person served.
+same column), with a near value, with another choice, with a list that has an entry more, less or twice, without an
+argument it may lack, or with one more that nobody asked for. What an argument may be mistaken for comes from the
+state and from the tool's schema. Arguments that the task leaves free are right whatever they hold, so they are let
+be, whether they are given or not. First come the calls that changed something, then the look-ups that led to them: a
+wrong person looked up is a wrong person served.
 
 This module makes lists of calls and executes none; whether one leads to another state is seen by playing it.
 """
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,12 +21,23 @@ from envscaler.schema import Call, Json, Skeleton
 from envscaler.world.change import copied
 from envscaler.world.mutants.states import in_turn
 from envscaler.world.mutants.values import Wrong, alike_first, near, short
-from envscaler.world.proving.shape import Path, Shape, leaves
+from envscaler.world.proving.shape import Path, Shape, leaves, lists
+from envscaler.world.trials.trying import kind_of, kinds_of, means
 from envscaler.world.witness import Played, renumbered
 
 MOST = 20
 """Mutants besides those that leave out or double a call, unless more are asked for."""
+MORE = 8
+"""Mutants that give an argument more, of all calls together, one of each argument first."""
+ARGUMENT_MORE = "argument more"
+"""The kind of those."""
 _LEFT_OUT: Any = object()
+_ORDER = re.compile(
+    r"\bin (?:\w+ ){0,3}order\b(?! to)|\bre-?order|\bsequence|\brearrang|\bsort(?:ed)?\b|\brank"
+    r"|\bfirst\b.*\b(?:then|second|last)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How a task speaks of an order."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +78,7 @@ def call_mutants(
     *,
     seed: int = 0,
     most: int = MOST,
+    task: str = "",
 ) -> Iterator[CallMutant]:
     """Mutants of a witness: every change left out and doubled, then wrong arguments in turn.
 
@@ -75,17 +89,21 @@ def call_mutants(
         shape: of the state they are played in.
         seed: of every choice.
         most: how many with wrong arguments at most.
+        task: what was asked for; where it speaks of an order, the entries of a list come in another one too.
     """
     writes = [place for place, changed in enumerate(played.diffs) if changed]
     for place in writes:
         yield dropped(witness, place)
     for place in writes:
         yield doubled(witness, place)
-    maker = _Maker(skeleton, witness, played, shape, random.Random(f"calls {seed}"))
+    maker = _Maker(
+        skeleton, witness, played, shape, random.Random(f"calls {seed}"), bool(_ORDER.search(task))
+    )
     used = {way[0] for call in witness for way in references(call.arguments) if isinstance(way, list) and way}
     reads = [place for place in range(len(witness)) if place not in writes and place in used]
     yield from maker.wrong(writes, most)
     yield from maker.wrong(reads, most // 2)
+    yield from maker.more(writes)
 
 
 class _Maker:
@@ -98,8 +116,10 @@ class _Maker:
         played: Played,
         shape: Shape,
         chance: random.Random,
+        ordered: bool,
     ) -> None:
         self._witness, self._played, self._shape, self._chance = witness, played, shape, chance
+        self._ordered = ordered
         self._schemas = {tool.name: tool.parameters for tool in skeleton.tools}
 
     def wrong(self, places: Sequence[int], most: int) -> Iterator[CallMutant]:
@@ -112,7 +132,20 @@ class _Maker:
         given = [
             (way, value) for way, value in leaves(made.arguments) if way and str(way[0]) not in call.free
         ]
-        yield from in_turn([self._of_leaf(place, way, value) for way, value in given])
+        listed = [(way, held) for way, held in lists(made.arguments) if held and str(way[0]) not in call.free]
+        streams = [self._of_leaf(place, way, value) for way, value in given]
+        yield from in_turn([*streams, *(self._of_list(place, way, held) for way, held in listed)])
+
+    def _of_list(self, place: int, way: Path, held: list[Json]) -> Iterator[CallMutant]:
+        """A list with an entry more, less or twice, and where the task speaks of one in another order."""
+        options: list[Wrong] = [("entry missing", held[:-1]), ("entry doubled", [*held, held[0]])]
+        if not isinstance(held[-1], dict | list):
+            last = mistakes(self._schema(place), (*way, len(held) - 1), held[-1], self._shape, self._chance)
+            options[:0] = [("entry more", [*held, other]) for _, other in last if other not in held][:1]
+        if self._ordered and held[::-1] != held:
+            options.insert(0, ("entries in another order", held[::-1]))
+        for kind, wrong in options:
+            yield self._wrongly(place, way, kind, wrong, f"{short(held)} → {short(wrong)}")
 
     def _of_leaf(self, place: int, way: Path, value: Json) -> Iterator[CallMutant]:
         options = mistakes(self._schema(place), way, value, self._shape, self._chance)
@@ -120,10 +153,48 @@ class _Maker:
             options.append(("argument left out", _LEFT_OUT))
         for kind, wrong in options:
             shown = "left out" if wrong is _LEFT_OUT else f"{short(value)} → {short(wrong)}"
-            what = f"{named(self._witness, place)}.{'.'.join(map(str, way))}: {shown}"
-            right = self._witness[place], self._played.calls[place]
-            calls = [exchanged(*right, way, wrong), *self._witness[place + 1 :]]
-            yield CallMutant(kind, what, place, calls, wrong=True)
+            yield self._wrongly(place, way, kind, wrong, shown)
+
+    def _wrongly(self, place: int, way: Path, kind: str, wrong: Json, shown: str) -> CallMutant:
+        what = f"{named(self._witness, place)}.{'.'.join(map(str, way))}: {shown}"
+        right = self._witness[place], self._played.calls[place]
+        calls = [exchanged(*right, way, wrong), *self._witness[place + 1 :]]
+        return CallMutant(kind, what, place, calls, wrong=True)
+
+    def more(self, places: Sequence[int]) -> Iterator[CallMutant]:
+        """An argument that a call may have and does not give, with a value that somebody else might have meant."""
+        streams = [
+            self._added(place, name, schema)
+            for place in places
+            for name, schema in (self._schema(place).get("properties") or {}).items()
+            if name not in self._witness[place].arguments and name not in self._witness[place].free
+        ]
+        yield from (mutant for mutant, _ in zip(in_turn(streams), range(MORE), strict=False))
+
+    def _added(self, place: int, name: str, schema: Any) -> Iterator[CallMutant]:
+        call = self._witness[place]
+        for value in self._likely(name, schema, choices_of(self._schema(place), (name,)))[:2]:
+            more = Call(tool=call.tool, arguments={**call.arguments, name: value}, free=call.free)
+            what = f"{named(self._witness, place)}.{name}: not given → {short(value)}"
+            yield CallMutant(ARGUMENT_MORE, what, place, [more, *self._witness[place + 1 :]], wrong=True)
+
+    def _likely(self, name: str, schema: Any, choices: list[Json]) -> list[Json]:
+        """Values that such an argument may have: its choices, those of fields that it is named after, or an example."""
+        if choices:
+            return _shuffled(choices, self._chance)
+        kinds = kinds_of(schema) - {"null"}
+        if "boolean" in kinds and len(kinds) == 1:
+            return [True, False]
+        held = [
+            value
+            for (_, way), values in self._shape.columns.items()
+            if way and isinstance(way[-1], str) and (way[-1] == name or means(name, way[-1]))
+            for value in values
+            if not kinds or kind_of(value) in kinds or (kind_of(value) == "integer" and "number" in kinds)
+        ]
+        texts = ["something else"] if not kinds or "string" in kinds else []
+        numbers = [7] if kinds & {"integer", "number"} else []
+        return [*_shuffled(list(dict.fromkeys(held)), self._chance)[:1], *texts, *numbers]
 
     def _schema(self, place: int) -> dict[str, Any]:
         return self._schemas.get(self._witness[place].tool, {})

@@ -21,7 +21,7 @@ from envscaler.world.mutants.texts import is_wording
 from envscaler.world.mutants.values import longer_texts
 from envscaler.world.proving.alike import Alike
 from envscaler.world.proving.shape import leaves
-from envscaler.world.witness import Branch, Branches, renumbered, succeeded
+from envscaler.world.witness import Branch, Branches, Played, renumbered, succeeded
 
 FAMILIES = (
     "calls reordered",
@@ -296,7 +296,7 @@ class Ways:
         return None
 
     def _candidates(self, place: int) -> Iterator[Call]:
-        pool = self._pool(place)
+        pool = values_about(self._played, place)
         made = self._played.calls[place]
         tools = [tool for tool in self._skeleton.tools if tool.mutates]
 
@@ -311,18 +311,6 @@ class Ways:
             if names and all(name in arguments for name in needed) and arguments != made.arguments:
                 yield Call(tool=tool.name, arguments=arguments)
 
-    def _pool(self, place: int) -> dict[str, Json]:
-        """Values by the names of arguments: of the reply, of the call itself, and what its changes replaced."""
-        pool: dict[str, Json] = {}
-        for way, value in leaves(self._played.replies[place]):
-            if way and isinstance(way[-1], str) and not isinstance(value, dict | list):
-                pool.setdefault(way[-1], value)
-        pool |= self._played.calls[place].arguments
-        for change in self._played.diffs[place].values():
-            if isinstance(change.get("changed"), dict):
-                pool |= {field: old for field, (old, _) in change["changed"].items() if old is not None}
-        return pool
-
     # Other ids
 
     def other_ids(self) -> Iterator[Otherwise]:
@@ -332,3 +320,16 @@ class Ways:
             renamed = self._alike.renamed(self._branches.final, names)
             shown = ", ".join(f"{old} → {new}" for old, new in list(names.items())[:MOST])
             yield Otherwise("other ids", shown, renamed)
+
+
+def values_about(played: Played, place: int) -> dict[str, Json]:
+    """Values by the names of arguments: of a call's reply, of the call itself, and what its changes replaced."""
+    pool: dict[str, Json] = {}
+    for way, value in leaves(played.replies[place]):
+        if way and isinstance(way[-1], str) and not isinstance(value, dict | list):
+            pool.setdefault(way[-1], value)
+    pool |= played.calls[place].arguments
+    for change in played.diffs[place].values():
+        if isinstance(change.get("changed"), dict):
+            pool |= {field: old for field, (old, _) in change["changed"].items() if old is not None}
+    return pool
