@@ -1,6 +1,6 @@
 """A full live run, rehearsed: prints one JSON object a line, `{"bench", "metric", "value", "unit"}`, and its funnel.
 
-    python tests/bench/rehearsal.py                                                  24 × 10 × 400, hours on two cores
+    python tests/bench/rehearsal.py                                                  24 × 10 × 400
     python tests/bench/rehearsal.py --environments 6 --scenarios 3 --rollouts 40     a middle one
 
 Every stage has one line: `in = out + failures` (else `lost`), what the built-in model's own run made of it, how many
