@@ -341,10 +341,6 @@ def act_on(calls: Sequence[tuple[str, Mapping[str, Json]]], *, first: int) -> Me
     }
 
 
-UNREADABLE = "unreadable_call"
-"""The name of a call that names no tool: servers refuse an empty one when it is sent back to them."""
-
-
 def tool_call(number: int, name: str, arguments: str) -> dict[str, Any]:
     """One entry of `tool_calls`; `arguments` is a JSON text, `number` how many calls there were before it."""
     return {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": arguments}}

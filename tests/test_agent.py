@@ -20,7 +20,8 @@ from envscaler.model.request import Metered, Reply
 from envscaler.model.scripted import ScriptedModel
 from envscaler.model.strict import strict_schema
 from envscaler.schema import Usage
-from envscaler.scripted import UNREADABLE, IdleAgent, RandomAgent
+from envscaler.scripted import IdleAgent, RandomAgent
+from envscaler.world.action import UNREADABLE
 
 MESSAGES = [
     {"role": "system", "content": "You are careful."},
@@ -476,7 +477,7 @@ def test_native_calling_several_calls_a_message_text_beside_them_and_thoughts(lo
         (("find_member", '{"name": 5}'), "name"),
         (("find_members", '{"name": "Ida Berg"}'), "Did you mean"),
         (("__init__", "{}"), "no tool"),
-        (("", "{}"), "no tool"),
+        (("", "{}"), "expected the name of a tool"),
         (("finish", '{"report": "x"}'), "no tool"),
     ],
 )
@@ -543,6 +544,19 @@ def test_a_schema_agent_survives_whatever_a_server_enforces(loopback, shelf, ref
         assert last["response_format"]["json_schema"]["strict"] is True
     else:
         assert '"find_member"' in last["messages"][-1]["content"], "the schema is told in words"
+
+
+CUT = chosen(tool="find_member", arguments={"name": 'Ida "tool": "lend" Berg, and so on and on'})
+
+
+@pytest.mark.parametrize("left", range(1, len(CUT), 7))
+def test_a_choice_that_is_cut_short_is_no_call_and_is_told_what_is_wrong_with_it(loopback, shelf, left):
+    rollout = shelf(loopback, SchemaAgent, completion(CUT[:left], finish="length"))
+    [call] = rollout.messages[2]["tool_calls"]
+    named = "find_member" in CUT[:left]
+    assert call["function"]["name"] == ("find_member" if named else UNREADABLE)
+    error = told(rollout)[0]["error"]
+    assert error.startswith("find_member: " if named else "This tool call cannot be read") and "JSON" in error
 
 
 def test_a_prompt_agent_on_a_server_gets_neither_tools_nor_a_schema(loopback, shelf):

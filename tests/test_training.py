@@ -19,10 +19,11 @@ from envscaler.agent import as_text
 from envscaler.episode import roll_out, system_message
 from envscaler.error import ParameterError, StoreError
 from envscaler.schema import Check, Outcome, Rollout, Skeleton, Step
-from envscaler.scripted import UNREADABLE, CarelessAgent, WitnessAgent
+from envscaler.scripted import CarelessAgent, WitnessAgent
 from envscaler.training.picking import FILTERS, filter_funnel, pick_trajectories
 from envscaler.training.rewarding import actions_of, reward_function
 from envscaler.training.saving import save_sft
+from envscaler.world.action import UNREADABLE
 from envscaler.world.environment import Environment
 
 MODES: tuple[Any, ...] = ("default", "strict", "paper")

@@ -9,6 +9,7 @@ from worlds import LOANS, STATE, contents, message, scenario, skeleton, tool
 
 from envscaler.error import ParameterError, ResetNeeded
 from envscaler.schema import Check
+from envscaler.world.action import UNREADABLE
 from envscaler.world.change import same
 from envscaler.world.environment import Environment
 
@@ -92,6 +93,7 @@ SLIPS = [
         "tool call cannot be read",
     ),
     ({"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": 5}}]}, "tool call cannot be read"),
+    (message((UNREADABLE, '{"tool": "get_bo')), "tool call cannot be read"),
     (message(("get_bok", "{}")), "Did you mean 'get_book'"),
     (message(("zzzzzz", "{}")), "The tools are get_book, get_member, lend, take_back"),
     (message(("__init__", "{}")), "There is no tool '__init__'"),

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from envscaler.acting.wording import Said
+from envscaler.acting.wording import Said, broken_call
 from envscaler.error import ReplyError
 from envscaler.model.mending import read_json
 from envscaler.model.reply import JsonObject, parse
@@ -17,7 +17,8 @@ from envscaler.model.request import Message, Reply
 from envscaler.model.strict import strict_schema
 from envscaler.record import as_dict
 from envscaler.schema import Json
-from envscaler.scripted import UNREADABLE, function_of
+from envscaler.scripted import function_of
+from envscaler.world.action import UNREADABLE
 
 _THOUGHT = "What is known, what is open, what to do next; nobody else reads it."
 _WORDS = "What the user is told."
@@ -78,12 +79,12 @@ def _plain(schema: Any, optional: bool) -> Any:
 
 
 def read_choice(text: str, tools: Sequence[Mapping[str, Any]]) -> Said:
-    """The choice in a text; a text without JSON is words, and a choice that cannot be read a call of no tool."""
+    """The choice in a text; a text without JSON is words, and what cannot be read a call of what it names."""
     try:
         answer = parse(Reply(text), JsonObject)
     except ReplyError:
         spoken = "{" not in text
-        return Said(text.strip(), "", ()) if spoken else Said("", "", ((UNREADABLE, text.strip()),))
+        return Said(text.strip(), "", ()) if spoken else Said("", "", (broken_call(text.strip(), "tool"),))
     thought, action = str(answer.get("thought") or ""), answer.get("action", answer)
     action = {"say": action} if isinstance(action, str) else action
     name = action.get("tool", action.get("name")) if isinstance(action, dict) else None

@@ -8,7 +8,8 @@ from envscaler.acting.user import without_thoughts
 from envscaler.model.request import Message
 from envscaler.model.wire import whole
 from envscaler.schema import Json, Usage, canonical
-from envscaler.scripted import UNREADABLE, tool_call
+from envscaler.scripted import tool_call
+from envscaler.world.action import UNREADABLE
 
 
 def dialogue_of(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:

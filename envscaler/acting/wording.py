@@ -13,7 +13,7 @@ from typing import Any
 
 from envscaler.model.request import Message
 from envscaler.schema import Json
-from envscaler.scripted import UNREADABLE
+from envscaler.world.action import UNREADABLE
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _calls_from(text: str, start: int) -> tuple[list[tuple[str, str]], int]:
     end = re.compile(r"</?tool_call>").search(text, here)
     body = text[here : end.start() if end else len(text)]
     after = len(text) if end is None else end.end() if end[0] == "</tool_call>" else end.start()
-    return [*calls, _broken_call(body)], after
+    return [*calls, broken_call(body)], after
 
 
 def _unmarked_calls(said: Said, names: Collection[str]) -> Said:
@@ -127,7 +127,7 @@ def _calls_of(text: str, names: Collection[str], alone: bool) -> list[tuple[str,
         values = [call for value in _json_values(text) for call in _flat(value)]
     except (ValueError, RecursionError):
         named = re.match(r'[\s{\[]*"name"\s*:\s*"([^"\\]*)"\s*,\s*"(?:arguments|parameters)"', text)
-        return [_broken_call(text.strip())] if named and named[1] in names else []
+        return [broken_call(text.strip())] if named and named[1] in names else []
     if not all(_is_call(value, names, alone) for value in values):
         return []
     return [_call_of(value) for value in values]
@@ -173,9 +173,10 @@ def _call_of(value: Json) -> tuple[str, str]:
     return value["name"], text
 
 
-def _broken_call(body: str) -> tuple[str, str]:
-    name = re.search(r'"name"\s*:\s*"([^"\\]*)"', body)
-    arguments = re.search(r'"arguments"\s*:\s*(.*)\Z', body, re.DOTALL)
+def broken_call(body: str, key: str = "name") -> tuple[str, str]:
+    """A call in a text that is no JSON: the tool it names under a key, and its arguments as they stand."""
+    name = re.search(rf'"{key}"\s*:\s*"([^"\\]*)"', body)
+    arguments = re.search(r'"arguments"\s*:\s*(\S.*)\Z', body, re.DOTALL)
     return (name[1] if name else "") or UNREADABLE, (arguments[1] if arguments else body).strip()
 
 

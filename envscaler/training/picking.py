@@ -13,9 +13,9 @@ import pandas as pd
 from envscaler.given import many
 from envscaler.model.request import Message
 from envscaler.schema import Failure, Json, Rollout
-from envscaler.scripted import UNREADABLE
 from envscaler.show.stats import funnel
 from envscaler.store import Records
+from envscaler.world.action import UNREADABLE
 
 TURNS = {False: (3, 29), True: (5, 39)}
 """Least and most assistant messages, without and with a conversation (PAPER 6.1)."""

@@ -10,6 +10,8 @@ from typing import Any
 from envscaler.schema import Json
 from envscaler.world.arguments import shown
 
+UNREADABLE = "unreadable_call"
+"""The name of a call that names no tool: servers refuse an empty one when it is sent back to them."""
 _FORM = 'expected an assistant message {"role": "assistant", "content": text or null, "tool_calls": [...]}'
 _CALL = 'expected a tool call {"id": text, "type": "function", "function": {"name": text, "arguments": JSON text}}'
 

@@ -22,8 +22,8 @@ from typing import Any, Self
 from envscaler.error import EnvironmentLost, ParameterError, ResetNeeded
 from envscaler.schema import Json, Outcome, Scenario, Skeleton
 from envscaler.world import clock
-from envscaler.world.action import read_action
-from envscaler.world.arguments import ArgumentsOf, nearest
+from envscaler.world.action import UNREADABLE, read_action
+from envscaler.world.arguments import ArgumentsOf, nearest, shown
 from envscaler.world.change import Diff, State, copied, diff, shared, through_json
 from envscaler.world.check import RewardMode, grade, reward
 from envscaler.world.live import Live, ToolRaised
@@ -300,15 +300,19 @@ class Environment:
     def _read(self, name: str, arguments: Json) -> tuple[dict[str, Any], str]:
         """The arguments as the tool gets them, and what is wrong with the call."""
         if not isinstance(name, str) or name not in self._tools:
-            return {}, f"There is no tool {_quoted(name)}.{self._near(name)}"
+            return {}, self._names_none(name, arguments)
         if name not in self._arguments:
             self._arguments[name] = ArgumentsOf(self._tools[name])
         given, wrong = self._arguments[name].read(arguments)
         return given, f"{name}: {wrong}" if wrong else ""
 
-    def _near(self, name: Json) -> str:
+    def _names_none(self, name: Json, arguments: Json) -> str:
+        tools = f"The tools are {', '.join(self._tools)}."
+        if name == UNREADABLE:
+            wanted = "expected the name of a tool and its arguments, as whole and valid JSON"
+            return f"This tool call cannot be read: {wanted}, got {shown(arguments)}. {tools}"
         near = nearest(name, list(self._tools)) if isinstance(name, str) else ""
-        return f" Did you mean {near}?" if near else f" The tools are {', '.join(self._tools)}."
+        return f"There is no tool {_quoted(name)}. {f'Did you mean {near}?' if near else tools}"
 
     def _run(self, name: str, arguments: dict[str, Any]) -> Json:
         try:

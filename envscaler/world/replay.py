@@ -135,7 +135,10 @@ def _sorted(value: Json) -> Json:
 def _ours(error: str) -> bool:
     """Whether a refusal is the validation's, not the tool's."""
     return bool(
-        re.match(r"There is no tool|\w+: The (argument|arguments|parameter)|\w+: There is no argument", error)
+        re.match(
+            r"There is no tool|This tool call cannot|\w+: The (arguments?|parameter)|\w+: There is no argument",
+            error,
+        )
     )
 
 
