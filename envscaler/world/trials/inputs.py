@@ -28,6 +28,11 @@ _REPLACES = re.compile(
 _MAY_REPLACE = re.compile(
     r"overwr|replac|upsert|or update|if (it |one )?(already )?exists,? (it is|its|the)", re.I
 )
+_MAKES = re.compile(
+    r"(create|add|register|new|open|book|place|submit|issue|post|schedule|send|file|log|record|enrol|order|insert"
+    r"|make|start|request|report|write|draft|publish|launch|plan|reserve|hire|store)(?![a-z])"
+)
+"""What the name of a tool that adds a record begins with."""
 _SAYS_UNKNOWN = re.compile(
     r"not found|does not exist|doesn't exist|unknown|must exist|no such|non-?existent|must refer|must be valid"
     r"|exists? in|invalid \w*_?id",
@@ -58,7 +63,8 @@ class Inputs:
 
     def __init__(self, skeleton: Skeleton, state: State) -> None:
         self._tools = {tool.name: tool for tool in skeleton.tools}
-        self._docs = {n: m.doc for n, m in parse_class(skeleton.source, skeleton.class_name).methods.items()}
+        self._methods = parse_class(skeleton.source, skeleton.class_name).methods
+        self._docs = {n: m.doc for n, m in self._methods.items()}
         self._values, self._code = Values(state), read_code(skeleton)
         shape = Shape(state)
         self._own = {(table, str(way[0])) for table, way in shape.own_ids.items() if len(way) == 1}
@@ -66,6 +72,8 @@ class Inputs:
         self._creates: dict[tuple[str, str, str], Seen] = {}
         self._overwrites: dict[tuple[str, str, str], Seen] = {}
         self._displaced: dict[tuple[str, str], tuple[str, Seen]] = {}
+        self._adds: set[tuple[str, str]] = set()
+        self._source = skeleton.source
         self._unknown: dict[tuple[str, str], list[Seen]] = defaultdict(list)
         self._known: set[tuple[str, str]] = set()
         self._doubled: dict[tuple[str, str, str, str], Seen] = {}
@@ -97,8 +105,11 @@ class Inputs:
                 message = f"{tool} was given the {argument} {key!r}, which is in {table} already, and wrote over it."
                 yield finding("duplicate-id", "error" if sure else "note", tool, message, **seen.told)
         for (tool, table), (key, seen) in self._displaced.items():
+            adds = (tool, table) in self._adds
+            if _MAY_REPLACE.search(self._docs.get(tool, "")) or not (adds or self._makes(tool, table)):
+                continue
             message = f"{tool} wrote a new record over {key} of {table}, which the call does not name."
-            yield finding("displaced", "error", tool, message, **seen.told)
+            yield finding("displaced", "error" if adds else "warning", tool, message, **seen.told)
         yield from self._accepted()
 
     # Ids
@@ -135,9 +146,9 @@ class Inputs:
             row = (records(seen.after.get(table)) or {}).get(key)
             if slash and isinstance(row, dict):
                 self._note_doubles(seen, table, key, row)
-                if _displaces(
-                    seen.call.arguments, key, (records(seen.before.get(table)) or {}).get(key), row
-                ):
+                if "added" in change:
+                    self._adds.add((seen.call.tool, table))
+                elif self._displaces(seen, name, table, key, row):
                     self._displaced.setdefault((seen.call.tool, table), (key, seen))
             for argument, value in seen.call.arguments.items() if slash else ():
                 if value != key:
@@ -146,6 +157,22 @@ class Inputs:
                     self._creates.setdefault((seen.call.tool, argument, table), seen)
                 elif isinstance(change.get("changed"), dict):
                     self._overwrites.setdefault((seen.call.tool, argument, table), seen)
+
+    def _displaces(self, seen: Seen, name: str, table: str, key: str, row: dict[str, Any]) -> bool:
+        """Whether a call put a record in the place of the only one it touched in a table, and nothing names that one:
+        not the call, not the state, as one who is logged in is named there, and not the code.
+        """
+        if sum(where.startswith(f"{name}/") for where in seen.diff) > 1 or key in _pointers(seen.before):
+            return False
+        if f'"{key}"' in self._source or f"'{key}'" in self._source:
+            return False
+        return _displaces(seen.call.arguments, key, (records(seen.before.get(table)) or {}).get(key), row)
+
+    def _makes(self, tool: str, table: str) -> bool:
+        """Whether a tool should add to a table though it never did: it is called so, and puts whole records there."""
+        code = self._methods[tool].source if tool in self._methods else ""
+        puts = re.search(rf"self\.{re.escape(table)}\[[^\n]*\] *(:[^=\n]*)?= *[^=]", code)
+        return bool(_MAKES.match(tool) and puts)
 
     def _note_ids(self, seen: Seen) -> None:
         required = self._tools[seen.call.tool].parameters.get("required") or []
@@ -197,7 +224,8 @@ class Inputs:
                     continue
                 exact = [argument] if argument in row else []
                 for f in exact or [f for f in row if means(argument, f)]:
-                    if is_id(argument) and (table, f) in self._own:
+                    # What the field held before may say which records are meant, as the old name in a renaming does.
+                    if (is_id(argument) and (table, f) in self._own) or same(value, old.get(f)):
                         continue
                     self._note_way(self._ways[seen.call.tool, argument, table, f], f, value, old, row, seen)
 
@@ -237,17 +265,41 @@ class Inputs:
 
 
 def _displaces(arguments: dict[str, Json], key: str, old: Json, row: dict[str, Any]) -> bool:
-    """Whether a record took the place of another: what the call says of it was said otherwise before, in two fields or
-    more, and nothing that stayed was named by the call. A free place that is filled in was empty before.
+    """Whether a record took the place of another: what the call says of it was said otherwise before, and nothing that
+    stayed was named by the call. A free place that is filled in was empty before.
     """
     given = {name: value for name, value in arguments.items() if value not in (None, "", [], {})}
-    if not isinstance(old, dict) or key in map(str, given.values()):
+    if not isinstance(old, dict) or any(_in_key(value, key) for value in given.values()):
         return False
     told = [name for name, value in given.items() if name in row and same(row[name], value)]
     stayed = {name for name in row if name in old and same(row[name], old[name])}
-    named = any(value == row[name] for name in stayed for value in given.values() if isinstance(value, str))
+    texts = {_folded(value) for value in given.values() if isinstance(value, str)}
+    named = any(isinstance(row[name], str) and _folded(row[name]) in texts for name in stayed)
     filled = any(old.get(name) in (None, "", [], {}) for name in told)
-    return len(told) >= 2 and not named and not filled and not stayed & set(told)
+    sure = any(_plain(given[name], row[name]) for name in told)
+    return sure and not named and not filled and not stayed & set(told)
+
+
+def _in_key(value: Json, key: str) -> bool:
+    """Whether a key is made of a value, as `u1/f2` is of a user and a film."""
+    if isinstance(value, str):
+        plain = re.sub(r"\W+", "", value.casefold())
+        return bool(plain) and (value == key or plain in re.split(r"[\W_]+", key.casefold()) or (
+            len(plain) > 1 and plain in re.sub(r"\W+", "", key.casefold())))  # fmt: skip
+    return not isinstance(value, list | dict) and str(value) in re.split(r"[\W_]+", key)
+
+
+def _folded(text: str) -> str:
+    return text.strip().casefold()
+
+
+def _pointers(state: State) -> set[str]:
+    """The texts that lie in a state by themselves or as an id in a part that is no table, such as a session's."""
+    found = {value for value in state.values() if isinstance(value, str)}
+    for part in state.values():
+        inner = part.items() if isinstance(part, dict) else ()
+        found |= {value for name, value in inner if isinstance(value, str) and is_id(name)}
+    return found
 
 
 def _asks(seen: Seen, doc: str) -> bool:

@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from envscaler.record import as_dict
+from envscaler.record import as_dict, is_number
 from envscaler.schema import Finding, Json, Severity, Skeleton
-from envscaler.world.change import State, same
+from envscaler.world.change import State, same, unescaped
 from envscaler.world.proving.shape import Shape
 from envscaler.world.trials.exploring import Seen
 from envscaler.world.trials.finding import finding
@@ -24,6 +24,8 @@ _MAY_BE_IDLE = re.compile(
 _UNDOES = re.compile(r"remove|delete|clear|cancel|unassign|revoke|reset|release|untag|detach|prune")
 """Names of writes that have nothing to do where what they take away is not there."""
 _SAYS_IDLE = re.compile(r"\b(no|nothing|not|none|already|unchanged|without|skipp\w*|same|0)\b", re.I)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_SAYS_MOST = re.compile(r"highest|lowest|largest|smallest|at (least|most)|minimum|maximum", re.I)
 _DEEPEST = 4
 _FEW = 3
 """Calls that were done without effect before it is held against a write."""
@@ -99,14 +101,30 @@ class Replies:
         writes = [s for s in batch if s.done and self._tools[s.call.tool].mutates]
         for seen in writes:
             name = seen.call.tool
-            if seen.diff or _UNDOES.search(name) or _MAY_BE_IDLE.search(name) or _says_idle(seen.reply):
+            if seen.diff or _UNDOES.search(name) or _MAY_BE_IDLE.search(name) or self._says_idle(seen):
                 continue
+            most = bool(_SAYS_MOST.search(self._tools[name].description))
             acted = (s for s in writes if s.call.tool == name and s.diff)
-            found = next(filter(None, (_other_value(seen, other) for other in acted)), None)
+            found = next(filter(None, (_other_value(seen, other, most) for other in acted)), None)
             if found:
                 argument, value, other = found
                 message = f"{name} reports success with the {argument} {value!r} and does nothing; with {other!r} not."
                 yield finding("idle-success", "warning", name, message, **seen.told)
+
+    def _says_idle(self, seen: Seen) -> bool:
+        """Whether a reply admits that nothing was done: in words, or by a count of none or an empty list.
+
+        What the fields of a record that is shown hold is no such word.
+        """
+        reply = as_dict(seen.reply)
+        rows = [row for table in seen.after.values() for row in as_dict(table).values()]
+        records = [part for part, _, _ in self._shown(reply, seen.after)]
+        parts = [part for part in (reply, reply.get("data")) if isinstance(part, dict)]
+        return reply.get("data") == [] or any(
+            value == [] or (value == 0 and not isinstance(value, bool)) or _SAYS_IDLE.search(str(value))
+            for part in parts if part not in records and part not in rows
+            for value in part.values() if not isinstance(value, dict) and value is not None
+        )  # fmt: skip
 
     def at_the_end(self) -> Iterator[Finding]:
         """Writes that were done, as they say, and never changed anything."""
@@ -121,18 +139,12 @@ class Replies:
             yield finding("no-effect", severity, name, message, **idle[0].told)
 
 
-def _says_idle(reply: Json) -> bool:
-    """Whether a reply admits that nothing was done: in words, or by a count of none or an empty list."""
-    return any(
-        value == [] or (value == 0 and not isinstance(value, bool)) or _SAYS_IDLE.search(str(value))
-        for part in _dicts(reply) for key, value in part.items() if not isinstance(value, dict)
-    )  # fmt: skip
-
-
-def _other_value(idle: Seen, acted: Seen) -> tuple[str, Json, Json] | None:
+def _other_value(idle: Seen, acted: Seen, most: bool) -> tuple[str, Json, Json] | None:
     """The one argument in which two calls differ, where its value is nothing that the state holds already.
 
-    Another record may hold already what a call would make it hold, and so may the same one.
+    Another record may hold already what a call would make it hold, and so may the same one. With the value that does
+    something it must be what is stored, or the record that changes: where it only says which records are meant, there
+    may be none. `most`: the tool says that it stores only what is more, or less, than what there is.
     """
     one, other = idle.call.arguments, acted.call.arguments
     apart = [name for name in one if name in other and not same(one[name], other[name])]
@@ -141,8 +153,50 @@ def _other_value(idle: Seen, acted: Seen) -> tuple[str, Json, Json] | None:
     value = one[apart[0]]
     if isinstance(value, bool | list | dict) or value in (None, 0) or not str(value).strip():
         return None
-    held = str(value).strip().casefold() in _texts(acted.before)
-    return None if held else (apart[0], value, other[apart[0]])
+    if str(value).strip().casefold() in _texts(acted.before):
+        return None
+    works = other[apart[0]]
+    if sum(same(works, given) for given in other.values()) > 1:
+        return None
+    for where, change in acted.diff.items():
+        fields = list(_changes(change))
+        # A record that held the value in a field may be meant for that.
+        bears = unescaped(where.partition("/")[2]) == str(works) and not any(
+            same(works, was) for was, _ in fields
+        )
+        if bears or any(
+            _stores(works, *field) and not _kept_up(value, works, field[0], most) for field in fields
+        ):
+            return apart[0], value, works
+    return None
+
+
+def _changes(change: dict[str, Any]) -> Iterator[tuple[Json, Json]]:
+    """What fields of a record held before and hold now."""
+    changed = change.get("changed")
+    if isinstance(changed, dict):
+        yield from (tuple(pair) for pair in changed.values())
+    elif isinstance(changed, list):
+        yield tuple(changed)  # a value that is in no record
+    yield from ((None, value) for value in as_dict(change.get("added")).values())
+
+
+def _stores(value: Json, was: Json, now: Json) -> bool:
+    """Whether a value came into a field: as it is, added to what was there, or into its list."""
+    if isinstance(now, list | dict):
+        return str(value).strip().casefold() in _texts(now) - _texts(was)
+    if is_number(value) and is_number(now) and is_number(was):
+        return any(abs(now - one) <= 0.01 for one in (value, was + value, was - value))
+    return str(value).strip().casefold() == str(now).strip().casefold()
+
+
+def _kept_up(value: Json, works: Json, was: Json, most: bool) -> bool:
+    """Whether a field held more than one value and less than the other, so that only the most may count."""
+    days = all(isinstance(one, str) and _DAY.match(one) for one in (value, works, was))
+    if not days and not all(map(is_number, (value, works, was))):
+        return False
+    between = value <= was < works or works < was <= value
+    return between and (most or days or value > 0)
 
 
 def _texts(value: Json) -> set[str]:
