@@ -185,7 +185,7 @@ def test_nothing_answered_is_asked_again(live: Live) -> None:
 
 
 def test_the_exported_recording_gives_the_same_records_without_a_server(live: Live) -> None:
-    asked_at("http://127.0.0.1:9/v1").cache.export(replies_path(NAME))
-    again = run(connect(f"recorded:{NAME}", seed=1), live.world, live.scenario)
+    asked_at("http://127.0.0.1:9/v1").cache.export(replies_path("weak"), NAME)
+    again = run(connect("recorded:weak", seed=1), live.world, live.scenario)
     assert again.usage == Usage()
     assert again.rows == live.results.rows
