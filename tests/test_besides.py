@@ -6,6 +6,7 @@ from worlds import skeleton
 from envscaler.schema import Call, Certificate, Check, Proof, Scenario
 from envscaler.world.certificate import certify
 from envscaler.world.mutants.calls import ARGUMENT_MORE
+from envscaler.world.proving.otherwise import is_said
 from envscaler.world.proving.unasked import AFTERWARDS
 
 DESK = """
@@ -169,3 +170,45 @@ def test_a_list_is_held_to_its_entries_and_to_its_order_where_the_task_speaks_of
     )
     assert certificate.valid is (not kind), certificate.reasons
     assert f"[{kind}]" in line.detail or not kind
+
+
+@pytest.mark.parametrize(
+    ("task", "said"),
+    [
+        ("Put T2 into B9.", True),
+        ("Put T2 into room b9, please.", True),
+        ("Put T2 into a room that you like, but not B99 or B9.5.", False),
+    ],
+)
+def test_what_the_task_names_is_not_free_whatever_is_marked(task: str, said: bool) -> None:
+    loose = f"x.get('room') != 'A2' and x.get('staff_id') == 'S2' and {REST}"
+    certificate, line = certified(loose, call("change", ("room",), room="B9"), task=task)
+    assert certificate.valid is not said, certificate.reasons
+    assert ("Not free, for the task names the value: call 0 (change).room." in line.detail) is said
+    strict, _ = certified(
+        loose.replace("!= 'A2'", "== 'B9'"), call("change", ("room",), room="B9"), task=task
+    )
+    assert strict.valid is said, "a check that insists on it is right where the task names it"
+
+
+@pytest.mark.parametrize(
+    ("value", "task", "said"),
+    [
+        (4, "Order 4 pens.", True),
+        (100.0, "Pay 100 dollars.", True),
+        (4, "Order 4.5 litres or 42 pens.", False),
+        ("2025-04-15", "Lend it until 2025-04-15.", True),
+        ("2025-04-15", "It has to be back on 2025-04-15 at the latest.", False),
+        (4, "Order at least 4 pens.", False),
+        (4, "Order 4 pens or more.", False),
+        ("B9", "Put it into a room such as B9.", False),
+        (["a1", "b2"], "Label it b2 and a1.", True),
+        (["a1", "b2"], "Label it b2.", False),
+        (True, "It is true.", False),
+        (None, "None", False),
+        ("", "", False),
+        ({"$from": [0, "data", "id"]}, "0 data id", False),
+    ],
+)
+def test_which_values_a_task_says(value: object, task: str, said: bool) -> None:
+    assert is_said(value, task) is said

@@ -20,7 +20,7 @@ from envscaler.error import EnvironmentLost, SourceError
 from envscaler.record import canonical
 from envscaler.schema import Certificate, Json, Outcome, Proof, Scenario, Skeleton
 from envscaler.world import clock
-from envscaler.world.change import State, diff, records, same, unescaped
+from envscaler.world.change import State, diff, same
 from envscaler.world.check import Grader, survivors
 from envscaler.world.environment import Environment
 from envscaler.world.mutants.calls import ARGUMENT_MORE, CallMutant, call_mutants, named
@@ -28,7 +28,7 @@ from envscaler.world.mutants.states import FREED, StateMutant, state_mutants
 from envscaler.world.mutants.texts import quoted_in, text_mutants
 from envscaler.world.proving import proofs
 from envscaler.world.proving.alike import Alike
-from envscaler.world.proving.otherwise import Otherwise, Ways, free_values
+from envscaler.world.proving.otherwise import Otherwise, Ways, free_values, held_to
 from envscaler.world.proving.proofs import Ended, Tried
 from envscaler.world.proving.repeated import Repeated
 from envscaler.world.proving.shape import Shape, leaves, value_at
@@ -68,7 +68,9 @@ class _Trials:
         seed: int,
         options: dict[str, Any],
     ) -> None:
-        self._skeleton, self._scenario, self._environment = skeleton, scenario, environment
+        witness, self._held = held_to(scenario.task, scenario.witness or [])
+        self._scenario = scenario.replace(witness=witness) if self._held else scenario
+        self._skeleton, self._environment = skeleton, environment
         self._seed, self._options = seed, options
         self._initial = environment.view
         self._graded: dict[str, list[Outcome]] = {}
@@ -154,7 +156,7 @@ class _Trials:
         mutants = self._mutants(branches, alike)
         lines += [
             self._left_out(branches),
-            proofs.killed(mutants),
+            proofs.killed(mutants, self._held),
             proofs.freed_guarded([mutant for mutant in mutants if mutant.kind in FREED]),
             proofs.goals_needed(mutants),
             proofs.guards_broken(mutants),
@@ -352,17 +354,13 @@ class _Ends:
 
     def _concerns_old(self, final: State) -> bool:
         """Whether a state differs from the witness's in a record that was there in the beginning."""
-        initial, changed = self.branches.states[0], diff(self.branches.final, final)
-        return any(where in initial or _stood(initial, where) for where in changed)
+        right = self.branches.final
+        new = {where for where, how in diff(self.branches.states[0], right).items() if "added" in how}
+        return any(where not in new and "added" not in how for where, how in diff(right, final).items())
 
     def is_known(self, state: State) -> bool:
         """Whether a play of one, or the witness, ended in a state like this."""
         return self._alike.mark(state) in self._names
-
-
-def _stood(state: State, where: str) -> bool:
-    name, _, key = where.partition("/")
-    return unescaped(key) in (records(state.get(unescaped(name))) or {})
 
 
 _OTHER_NUMBER = frozenset({"call dropped", "call doubled"})

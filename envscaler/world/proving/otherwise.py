@@ -9,6 +9,7 @@ What could not be shown right is not tried. This module grades nothing (`certifi
 """
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -95,6 +96,60 @@ def free_values(
         branch = branches.go_on(min(accepted), calls[min(accepted) :])
         if branch is not None and branch.refused is None:
             yield Otherwise("free arguments", "all of them at once", branch.final)
+
+
+def held_to(task: str, witness: Sequence[Call]) -> tuple[list[Call], list[str]]:
+    """A witness without the marks of free arguments whose value the task names, and which those are.
+
+    What a task says in so many words it does not leave open, whatever the author marked.
+
+    Args:
+        task: its text.
+        witness: the calls as written.
+    """
+    held, told = [], list[str]()
+    for place, call in enumerate(witness):
+        named_ = [name for name in call.free if is_said(call.arguments.get(name), task)]
+        told += [f"{named(witness, place)}.{name}" for name in named_]
+        free = [name for name in call.free if name not in named_]
+        held.append(Call(tool=call.tool, arguments=call.arguments, free=free) if named_ else call)
+    return held, told
+
+
+def is_said(value: Json, task: str) -> bool:
+    """Whether a text says a value as a word, or words, of its own; of a list or an object, each part of it.
+
+    What it says as a bound (`4 at most`) or as an example it leaves open.
+    """
+    parts = [part for _, part in leaves(value)]
+    return not references(value) and all(
+        not isinstance(part, bool)
+        and (is_number(part) or (isinstance(part, str) and len(part.strip()) > 1))
+        and any(not _is_bound(task, found) for found in _word(part).finditer(task))
+        for part in parts
+    )
+
+
+def _word(value: Json) -> re.Pattern[str]:
+    text = str(int(value) if isinstance(value, float) and value.is_integer() else value).strip()
+    return re.compile(rf"(?<![\w.]){re.escape(text)}(?!\w|[.,]\d)", re.IGNORECASE)
+
+
+def _is_bound(task: str, found: re.Match[str]) -> bool:
+    """Whether what was found is said as a bound or an example."""
+    return bool(_BOUND_BEFORE.search(task[: found.start()]) or _BOUND_AFTER.match(task[found.end() :]))
+
+
+_BOUND_BEFORE = re.compile(
+    r"\b(?:at least|at most|up to|(?:no|not) (?:more|less|fewer|later|earlier) than|not (?:before|after)|between"
+    r"|around|about|roughly|such as|for example|e\.g\.|,? say),? (?:the |a |an )?\W?$",
+    re.IGNORECASE,
+)
+_BOUND_AFTER = re.compile(
+    r"\W{0,2}(?:\w+ )?(?:at the (?:latest|earliest)|at (?:most|least)|or (?:more|less|later|earlier|sooner|so|similar"
+    r"|another|other))\b",
+    re.IGNORECASE,
+)
 
 
 def _holding(words: Sequence[str], right: str, others: list[Json]) -> list[Json]:

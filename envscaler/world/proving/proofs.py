@@ -236,8 +236,13 @@ def _family(family: str, tried: Sequence[Tried], why: str, given_up: bool) -> Pr
 # Mutants
 
 
-def killed(tried: Sequence[Tried]) -> Proof:
-    """No mutant that an agent can bring about survives, and few of the others."""
+def killed(tried: Sequence[Tried], held: Sequence[str] = ()) -> Proof:
+    """No mutant that an agent can bring about survives, and few of the others.
+
+    Args:
+        tried: the mutants.
+        held: arguments that were marked free and are not, for the task names their value.
+    """
     if not tried:
         return Proof(name="mutants killed", status="failed", figure=0.0, detail="No mutant could be made.")
     alive = [t for t in tried if t.survives]
@@ -257,6 +262,8 @@ def killed(tried: Sequence[Tried]) -> Proof:
     detail = f"{len(alive)} of {len(tried)} mutants earn 1, {reach}: {told}{more}."
     if fails:
         detail += " Tighten a check, or call the argument free where the task leaves it open."
+        said = [argument for argument in held if any(f"{argument}:" in t.what for t in reachable)]
+        detail += f" Not free, for the task names the value: {', '.join(said)}." if said else ""
     return Proof(name="mutants killed", status="failed" if fails else "proved", figure=share, detail=detail)
 
 
