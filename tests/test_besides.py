@@ -155,6 +155,7 @@ def test_a_setter_made_twice_is_right_where_only_a_log_and_a_version_tell(noted:
         ("sorted(map(str, x.get('labels') or [])) == ['a1', 'b2', 'c3']", "Label T2 a1, b2, c3 in this order.",
          "entries in another order"),
         ("sorted(map(str, x.get('labels') or [])) == ['a1', 'b2', 'c3']", "Label T2 a1, b2, c3.", ""),
+        ("set(map(str, x.get('labels') or [])) == {'a1', 'b2', 'c3'}", "Label T2 a1, b2, c3.", ""),
         ("(x.get('labels') or []) and set(map(str, x['labels'])) <= {'a1', 'b2', 'c3'}", "Label T2 a1, b2, c3.",
          "entry missing"),
     ],

@@ -137,8 +137,11 @@ class _Maker:
         yield from in_turn([*streams, *(self._of_list(place, way, held) for way, held in listed)])
 
     def _of_list(self, place: int, way: Path, held: list[Json]) -> Iterator[CallMutant]:
-        """A list with an entry more, less or twice, and where the task speaks of one in another order."""
-        options: list[Wrong] = [("entry missing", held[:-1]), ("entry doubled", [*held, held[0]])]
+        """A list with an entry more, less or (if no text) twice; in another order where the task speaks of one."""
+        options: list[Wrong] = [("entry missing", held[:-1])]
+        if not isinstance(held[0], str):
+            # A name said twice may well be the same set; an item of an order, or an amount, is there twice.
+            options.append(("entry doubled", [*held, held[0]]))
         if not isinstance(held[-1], dict | list):
             last = mistakes(self._schema(place), (*way, len(held) - 1), held[-1], self._shape, self._chance)
             options[:0] = [("entry more", [*held, other]) for _, other in last if other not in held][:1]
