@@ -257,7 +257,7 @@ def test_longer_tasks_are_found_to_be_harder_and_others_are_not():
     assert set(table[table["factor"] == FACTORS["tools"]]["range"]) == {"4"}
     figure = draw_hardness(table)
     assert [axes.get_xlabel() for axes in figure.axes] == list(FACTORS.values())
-    assert {text.get_text() for text in figure.axes[0].get_legend().get_texts()} == {"a", "b"}
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {"a", "b"}
     assert figure.get_suptitle().startswith("Rewards fall most with more calls of")
 
 

@@ -57,6 +57,9 @@ _MADE_BY = "`rollout_frame`"
 
 # Endings
 
+_ENOUGH = 5
+"""Scenarios that a bin must have for a sentence to speak of it."""
+
 
 def ending_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Who ended the episodes of each agent and mode, and what took the reward of those that have none.
@@ -326,7 +329,9 @@ def draw_hardness(table: pd.DataFrame, ax: "Sequence[Axes] | None" = None) -> "F
         _hardness_panel(axes, rows, list(dict.fromkeys(table["agent"])))
         axes.set(xlabel=factor, ylim=(-0.05, 1.05))
     panels[0].set_ylabel("mean reward")
-    panels[0].legend(fontsize=8, loc="lower left")
+    figure.legend(
+        *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=table["agent"].nunique()
+    )
     scenarios = int(table[table["factor"] == factors[0]].groupby("agent")["scenarios"].sum().max())
     told = f"{_finding(table)}; {scenarios} scenarios; intervals resample environments"
     if ax is None:
@@ -347,8 +352,8 @@ def _hardness_panel(axes: "Axes", rows: pd.DataFrame, agents: Sequence[str]) -> 
 
 
 def _finding(table: pd.DataFrame) -> str:
-    """The factor along which rewards fall most, from its first bin to its last, over all agents."""
-    means = table.groupby(["factor", "bin"], sort=True)["mean"].mean().dropna()
+    """The factor along which rewards fall most, from its first bin to its last of some size, over all agents."""
+    means = table[table["scenarios"] >= _ENOUGH].groupby(["factor", "bin"], sort=True)["mean"].mean().dropna()
     ends = {str(factor): (float(m.iloc[0]), float(m.iloc[-1])) for factor, m in means.groupby(level=0)}
     worst, (first, last) = max(ends.items(), key=lambda e: e[1][0] - e[1][1], default=("", (0.0, 0.0)))
     if first - last < 0.005:
