@@ -27,7 +27,6 @@ from envscaler.skeletons import build_skeleton
 from envscaler.world.certificate import certify
 
 MODEL = BuiltinModel(fault_rate=0)
-CORES = 2
 
 
 def tell(metric: str, value: float, unit: str) -> None:
@@ -83,7 +82,7 @@ def main(count: int, kinds: bool) -> None:
         return scenario.replace(certificate=certify(skeletons[scenario.skeleton_id], scenario))
 
     begun, before = time.monotonic(), spent()
-    proved = run_all(prove, bare, stage="certificates", workers=CORES, progress=False)
+    proved = run_all(prove, bare, stage="certificates", workers=MODEL.workers, progress=False)
     wall, cpu = time.monotonic() - begun, spent() - before
     tell(f"{len(bare)} certificates", wall, "s")
     tell("1,000 certificates", wall / len(bare) * 1000, "s")
