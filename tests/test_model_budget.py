@@ -66,8 +66,9 @@ def test_every_prompt_has_a_role() -> None:
     steps = {
         str(path.relative_to(PACKAGE / "prompts").with_suffix("")) for path in PACKAGE.glob("prompts/*/*.md")
     }
-    assert set(budget._ROLES) - {"embed", "check"} <= steps
+    assert set(budget._ROLES) - {"check"} <= steps
     assert {role_of(step) for step in steps} == {"author", "tester", "judge", "user simulator", "agent"}
+    assert role_of("themes/embed") == "encoder"
 
 
 def test_tokens_that_no_server_told_are_reckoned_and_said_to_be() -> None:

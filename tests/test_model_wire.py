@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from envscaler.error import ModelError
 from envscaler.model.strict import strict_schema
-from envscaler.model.wire import model_names, reply_of, seconds, vectors_of
+from envscaler.model.wire import model_names, reply_of, seconds, usage_of, vectors_of
 
 
 class Inner(BaseModel):
@@ -114,7 +114,7 @@ def test_vectors_come_in_the_order_of_the_texts():
     content = json.dumps(
         {"data": [{"index": 1, "embedding": [0, 2]}, {"index": 0, "embedding": [1, 0]}]}
     ).encode()
-    rows, usage = vectors_of(content, 2, "u")
+    rows, usage = vectors_of(content, 2, "u"), usage_of(content)
     assert np.array_equal(rows, [[1, 0], [0, 2]]) and usage.calls == 1
 
 

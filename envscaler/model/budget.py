@@ -41,9 +41,11 @@ _COLUMNS = [
 ]
 _ROLES = {
     "tasks/judge": "judge", "audits/judge": "judge", "audits/probe": "tester", "audits/initial_state": "tester",
-    "rollouts/user": "user simulator", "embed": "encoder", "check": "author",
+    "rollouts/user": "user simulator", "check": "author",
 }  # fmt: skip
-"""Who asks in a step; whoever asks in another one is an author, in `rollouts/` an agent."""
+"""Who asks in a step; whoever asks in another one is an author, in `rollouts/` an agent, for vectors an encoder."""
+EMBED = "embed"
+"""What asks for vectors is called, after the stage they are for: `themes/embed`; it has no prompt."""
 CHARACTERS = 4
 """Characters taken for a token where a server tells no usage."""
 _MOST = 10**12
@@ -56,6 +58,8 @@ _LONGER = 2
 
 def role_of(step: str) -> str:
     """Who asks in a step: author, tester, judge, user simulator, agent or encoder."""
+    if step.endswith(f"/{EMBED}"):
+        return "encoder"
     return _ROLES.get(step, "agent" if step.startswith("rollouts/") else "author")
 
 
@@ -273,7 +277,8 @@ class Ledger:
             step: the prompt file.
             model: who is asked.
             characters: of what is asked.
-            most: output tokens at most, where the request says so; else the most this step has cost.
+            most: output tokens at most, where the request says so (0: none are written); else the most this step
+                has cost.
 
         Raises:
             BudgetSpent: it might cost more than is left.
@@ -328,9 +333,10 @@ class Ledger:
         seen = _LONGER * max(
             (e.most for (s, m), e in self._entries.items() if (s, m) == (step, model)), default=0
         )
-        written = most if type(most) is int and most > 0 else seen
-        kept = price.of(Usage(input_tokens=characters // 3, output_tokens=written or _UNSEEN))
-        return kept, bool(written) or not kept
+        told = type(most) is int and most >= 0
+        written = most if told else seen or _UNSEEN
+        kept = price.of(Usage(input_tokens=characters // 3, output_tokens=written))
+        return kept, told or bool(seen) or not kept
 
     # What there is
 

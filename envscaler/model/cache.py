@@ -317,7 +317,9 @@ class CachedModel:
     def _ask(self, request: Request, key: str = "") -> Reply:
         """Ask the model behind, within the budget; the reply is on disk before anybody counts it."""
         asked, most = request.characters, request.settings.get("max_tokens")
-        with self.ledger.admit(request.step, self.name, asked, most if isinstance(most, int) else None):
+        with self.ledger.admit(
+            request.step, self.name, asked, most if isinstance(most, int) and most else None
+        ):
             try:
                 reply = self.inner.answer(request)
             except ModelError as error:

@@ -3,9 +3,9 @@
     texts → Encoder.encode → (n, d) float32, every row of length 1
 
 The default encoder is all-MiniLM-L6-v2 out of an installed package, so that nothing is downloaded; any
-other sentence-transformers model goes by its hub name, and an embeddings endpoint by its URL. What was
-encoded once is remembered on disk, so a second run gives the same bytes. What is done with the vectors is
-`dedup`'s and `themes`'.
+other sentence-transformers model goes by its hub name, and an embeddings endpoint by its URL; what that reads is
+counted like what models read. What was encoded once is remembered on disk, batch by batch, so a second run gives the
+same bytes, and one that was stopped pays for nothing twice. What is done with the vectors is `dedup`'s and `themes`'.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ import numpy as np
 
 from envscaler.error import ModelError, ParameterError
 from envscaler.model import wire
-from envscaler.model.budget import Ledger
+from envscaler.model.budget import EMBED, Ledger
 from envscaler.model.cache import Memory, cache_path
 from envscaler.model.request import Encoder
 from envscaler.model.server import Server
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 _BATCH = 64
+_KEPT = 64 * _BATCH
+"""Texts after which the memory is written, where encoding them is free."""
 _BAR_FROM = 500
 """Texts from which on a progress bar is shown."""
 
@@ -39,6 +41,8 @@ def connect_encoder(
     api_key: str | None = None,
     cache: bool = True,
     timeout: float = 60.0,
+    ledger: Ledger | None = None,
+    stage: str = "themes",
 ) -> Encoder:
     """An encoder by its name.
 
@@ -49,13 +53,18 @@ def connect_encoder(
         api_key: the endpoint's key; default `OPENAI_API_KEY`.
         cache: whether to remember vectors under `build/cache`.
         timeout: seconds to wait for one answer of an endpoint.
+        ledger: who counts what an endpoint costs, and holds it to a budget: that of a run, or of a model
+            (`model.ledger`); default one of its own, without a budget. What runs here is free and not counted.
+        stage: what the vectors are for, as the account calls it.
 
     Raises:
         ModelError: an endpoint is meant and there is neither a key nor a server.
     """
     inner: Encoder
     if base_url or name.startswith("text-embedding-"):
-        inner = EndpointEncoder(name, base_url=base_url, api_key=api_key, timeout=timeout)
+        inner = EndpointEncoder(
+            name, ledger=ledger, stage=stage, base_url=base_url, api_key=api_key, timeout=timeout
+        )
     else:
         inner = LocalEncoder(name)
     return RememberingEncoder(inner) if cache else inner
@@ -150,14 +159,21 @@ class EndpointEncoder:
 
     Args:
         name: what the server calls the model.
+        ledger: who counts; default one of its own.
+        stage: what the vectors are for.
         server: base_url, api_key, timeout and attempts, as `Server` takes them.
 
     Raises:
         ModelError: there is neither a key nor a server.
     """
 
-    def __init__(self, name: str, **server: Any) -> None:
-        self.name, self.ledger = name, Ledger()
+    at_once = _BATCH
+    """Texts of one request: what was paid for is remembered before more is."""
+
+    def __init__(
+        self, name: str, *, ledger: Ledger | None = None, stage: str = "themes", **server: Any
+    ) -> None:
+        self.name, self.ledger, self._step = name, ledger or Ledger(), f"{stage}/{EMBED}"
         self._server = Server(name, **server)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
@@ -165,6 +181,8 @@ class EndpointEncoder:
 
         Raises:
             ModelError: the server cannot be asked, or answers with something else than vectors.
+            BudgetSpent: the next request might cost more than is left.
+            ParameterError: there is a budget, and the model has no price.
         """
         if not len(texts):
             return np.zeros((0, 1), np.float32)
@@ -173,17 +191,21 @@ class EndpointEncoder:
     def _ask(self, part: Sequence[str]) -> np.ndarray:
         import openai
 
+        # An empty text is an error to most servers; a space means the same.
+        asked = [wire.whole(text) or " " for text in part]
+        characters = sum(map(len, asked))
         failure: openai.OpenAIError | None = None
-        try:
-            # An empty text is an error to most servers; a space means the same.
-            content = self._server.embed([wire.whole(text) or " " for text in part])
-        except openai.OpenAIError as error:
-            failure = error
+        with self.ledger.admit(self._step, self.name, characters, most=0):
+            try:
+                content = self._server.embed(asked)
+            except openai.OpenAIError as error:
+                failure = error
+            else:
+                # Also where it holds no vectors: it was paid for all the same.
+                self.ledger.add(self._step, self.name, wire.usage_of(content), (characters, 0))
         if failure is not None:
             raise self._server.tell(failure)
-        rows, usage = wire.vectors_of(content, len(part), self._server.url)
-        self.ledger.add("embed", self.name, usage)
-        return rows
+        return wire.vectors_of(content, len(part), self._server.url)
 
 
 class RememberingEncoder:
@@ -208,21 +230,26 @@ class RememberingEncoder:
 
         Raises:
             ModelError: the encoder behind cannot be used.
+            BudgetSpent: the encoder behind might cost more than is left; what it made before is remembered.
             StoreError: the memory's file cannot be used.
         """
         _refuse_text(texts)
+        if not len(texts):
+            return self.inner.encode([])
         keys = [self._key(text) for text in texts]
         known = self.memory.get(keys)
         # Sorted, so that the batches (and with them the last bits of the vectors) do not hang on the order.
         missing = sorted({text for text, key in zip(texts, keys, strict=True) if key not in known})
-        if missing or not keys:
-            rows = self.inner.encode(missing)
-            if not keys:
-                return rows
-            made = {self._key(text): row.tobytes() for text, row in zip(missing, rows, strict=True)}
-            self.memory.put([(key, "vector", value) for key, value in made.items()])
-            known |= made
+        if missing:
+            rows = _in_batches(missing, self._encode, getattr(self.inner, "at_once", _KEPT))
+            known |= {self._key(text): row.tobytes() for text, row in zip(missing, rows, strict=True)}
         return np.stack([np.frombuffer(known[key], np.float32) for key in keys])
+
+    def _encode(self, part: Sequence[str]) -> np.ndarray:
+        rows = np.asarray(self.inner.encode(part), np.float32)
+        made = zip(part, rows, strict=True)
+        self.memory.put([(self._key(text), "vector", row.tobytes()) for text, row in made])
+        return rows
 
     def _key(self, text: str) -> str:
         return hashlib.sha256(f"{self.name}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
@@ -233,14 +260,16 @@ def _refuse_text(texts: Sequence[str]) -> None:
         raise ParameterError(f"Expected a list of texts, got {type(texts).__name__}: {str(texts)[:60]!r}.")
 
 
-def _in_batches(texts: Sequence[str], encode: Callable[[Sequence[str]], np.ndarray]) -> np.ndarray:
+def _in_batches(
+    texts: Sequence[str], encode: Callable[[Sequence[str]], np.ndarray], size: int = _BATCH
+) -> np.ndarray:
     """Encode in batches of texts of like length, which pads least; a bar shows when it will take a while."""
     from tqdm.auto import tqdm
 
     _refuse_text(texts)
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-    parts = [order[i : i + _BATCH] for i in range(0, len(order), _BATCH)]
-    bar = tqdm(parts, desc="encode", disable=len(texts) < _BAR_FROM, leave=False)
+    parts = [order[i : i + size] for i in range(0, len(order), size)]
+    bar = tqdm(parts, desc="encode", disable=len(texts) < _BAR_FROM or len(parts) < 2, leave=False)
     rows = np.concatenate([np.asarray(encode([texts[i] for i in part]), np.float32) for part in bar])
     return rows[np.argsort(order)]
 

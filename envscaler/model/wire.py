@@ -103,7 +103,7 @@ def reply_of(content: bytes, where: str) -> Reply:
         start = content[:200].decode(errors="replace")
         fault = ModelError(f"{where}: expected a chat completion, got {start!r}; does base_url end in /v1?")
         # It may have been paid for all the same.
-        fault.usage = _usage(_read(content).get("usage"))
+        fault.usage = usage_of(content)
         raise fault from error
     told = _text(message.get("reasoning_content") or message.get("reasoning"))
     return Reply(
@@ -147,7 +147,12 @@ def _usage(usage: Any) -> Usage:
     return Usage(calls=1, input_tokens=tokens[0], output_tokens=tokens[1])
 
 
-def vectors_of(content: bytes, n: int, where: str) -> tuple[np.ndarray, Usage]:
+def usage_of(content: bytes) -> Usage:
+    """One call, and the tokens that a server's answer tells; none where it tells none, or is no answer."""
+    return _usage(_read(content).get("usage"))
+
+
+def vectors_of(content: bytes, n: int, where: str) -> np.ndarray:
     """The vectors in an embeddings answer, in the order of the texts.
 
     Raises:
@@ -164,7 +169,7 @@ def vectors_of(content: bytes, n: int, where: str) -> tuple[np.ndarray, Usage]:
         raise ModelError(
             f"{where}: expected {n} vectors of finite numbers, got an array of shape {rows.shape}."
         )
-    return rows, _usage(answer.get("usage"))
+    return rows
 
 
 def model_names(content: bytes) -> list[str]:
