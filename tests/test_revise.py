@@ -1,19 +1,22 @@
 """Revise: an answer is asked for until it will do, with what was wrong, a bounded number of times."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from envscaler.error import PartRefused, ReplyError
+from envscaler.model.cache import CachedModel
 from envscaler.model.prompt import blocks
-from envscaler.model.revise import TRIES, ask_usable
+from envscaler.model.request import Model
+from envscaler.model.revise import TRIES, ask_usable, told
 from envscaler.model.scripted import ScriptedModel
 from envscaler.posing.drafting import TaskText
 
 VARIABLES = dict.fromkeys(("summary", "entities", "tools", "rules", "state"), "x")
 
 
-def ask(model: ScriptedModel, **options: object) -> TaskText:
+def ask(model: Model, **options: object) -> TaskText:
     return ask_usable(
         model,
         "scenarios/task",
@@ -63,6 +66,24 @@ def test_a_long_answer_is_cut_in_the_feedback() -> None:
     model = said("x" * 9000, "good")
     ask(model)
     assert len(blocks(model.requests[1].messages)["feedback"]) < 4200
+
+
+def test_a_model_that_repeats_itself_is_asked_and_not_its_memory(tmp_path: Path) -> None:
+    """Also where it repeats what it was told about from the start."""
+    for number, feedback in enumerate(("", told("It is bad.", TaskText(task="bad")))):
+        inner = said("bad", "bad", "good")
+        model = CachedModel(inner, path=tmp_path / f"{number}.sqlite")
+        assert ask(model, feedback=feedback).task == "good" and len(inner.requests) == 3
+        assert len({request.key("m") for request in inner.requests}) == 3
+        # Begun again, nothing is asked.
+        assert ask(CachedModel(said(), path=tmp_path / f"{number}.sqlite"), feedback=feedback).task == "good"
+
+
+def test_a_fault_that_is_new_is_told_as_it_stands() -> None:
+    model = said("bad", "worse", "good")
+    ask(model)
+    feedback = [blocks(request.messages)["feedback"] for request in model.requests]
+    assert feedback[1:] == [told("It is bad.", TaskText(task=task)) for task in ("bad", "worse")]
 
 
 def test_who_wants_to_know_is_told_why_it_is_asked_again() -> None:

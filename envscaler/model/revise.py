@@ -50,15 +50,19 @@ def ask_usable(
         PartRefused: the last answer has a fault, too; the message holds it.
         ReplyError: an answer could not even be parsed.
     """
-    fault = ""
-    for number in range(tries):
-        if number and again:
+    fault, sent = "", {feedback}
+    for number in range(1, tries + 1):
+        if number > 1 and again:
             again(fault)
         reply = ask(model, step, {**variables, "feedback": feedback}, answer, sample=sample, tries=parses)
         fault = problem(reply)
         if not fault:
             return reply
         feedback = told(fault, reply)
+        if feedback in sent:
+            # Else a model that repeats itself would not be asked, but given its own memory of what it said before.
+            feedback = f"Answer {number} cannot be used either. {feedback}"
+        sent.add(feedback)
     raise PartRefused(f"{step}: {fault} (asked {tries} times)")
 
 
