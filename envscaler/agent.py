@@ -10,7 +10,7 @@ This module neither runs the loop (`episode`) nor validates a call: the environm
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from envscaler.acting.choosing import choice_as_text, choice_schema, read_choice
@@ -36,7 +36,7 @@ class Agent(Protocol):
     name: str
 
     def act(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], *, seed: int) -> Message:
-        """Choose the next action.
+        """Choose the next action; one with a `finish_reason` of "length" and no call was cut short.
 
         Args:
             messages: the exchange so far in OpenAI form, the system message first.
@@ -89,10 +89,8 @@ class ToolAgent(_ModelAgent):
         """Ask the model for the next message."""
         shown = [{k: v for k, v in message.items() if k != "reasoning_content"} for message in messages]
         reply = self._ask(shown, seed, tools=[dict(tool) for tool in tools])
-        message: Message = {"role": "assistant", "content": reply.text or None, "usage": reply.usage}
-        if reply.tool_calls:
-            message["tool_calls"] = [dict(call) for call in reply.tool_calls]
-        return {**message, "reasoning_content": reply.reasoning} if reply.reasoning else message
+        message = _message(Said(reply.text, "", ()), reply, messages)
+        return {**message, "tool_calls": [dict(c) for c in reply.tool_calls]} if reply.tool_calls else message
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,10 @@ class SchemaAgent(_ModelAgent):
     def act(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], *, seed: int) -> Message:
         """Ask the model for its choice."""
         reply = self._ask(as_text(messages, choice_as_text), seed, schema=choice_schema(tools))
-        return _message(read_choice(reply.text, tools), reply, messages)
+        said = read_choice(reply.text, tools)
+        # A choice that could be read is whole, whatever came behind it.
+        whole = said.text != reply.text.strip()
+        return _message(said, replace(reply, finish="stop") if whole else reply, messages)
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,7 @@ class PromptAgent(_ModelAgent):
 def _message(said: Said, reply: Reply, messages: Sequence[Message]) -> Message:
     """What was read out of a text as a message in OpenAI form; its calls are numbered on."""
     message: Message = {"role": "assistant", "content": said.text or None, "usage": reply.usage}
+    message["finish_reason"] = reply.finish
     if said.calls:
         earlier = calls_so_far(messages)
         message["tool_calls"] = [tool_call(earlier + i, *call) for i, call in enumerate(said.calls)]

@@ -1,10 +1,11 @@
 """One episode: agent, user simulator and environment, from reset to the end, as a `Rollout`.
 
-Without a conversation the first user message is the whole task, and the agent's first message without a tool
-call ends the episode, or its call of `finish` where that was asked for. In a conversation a simulated user holds
-the task, answers every such message, and ends it. The agent's slips are the environment's to answer; what the
-model, the user, the sandbox, a check or the agent's own code does wrong is written down as a failure, with `reward`
-None: it is never a reward of 0. Many episodes at once are `rollouts`' business.
+Without a conversation the first user message is the whole task, and the agent's first words without a tool
+call end the episode, or its call of `finish` where that was asked for. In a conversation a simulated user holds
+the task, answers every such message, and ends it. The agent's slips are observations and end nothing, a message that
+is empty or cut short among them; but after three of those in a row the episode is cut off and graded as it stands,
+with the cause `agent`. What the model, the user, the sandbox, a check or the agent's own code does wrong is written
+down as a failure, with `reward` None: it is never a reward of 0. Many episodes at once are `rollouts`' business.
 """
 
 import copy
@@ -16,6 +17,7 @@ from typing import Any, TypeVar, cast
 
 from envscaler.acting.finishing import FINISH, answered, finished
 from envscaler.acting.messages import as_action, calls_so_far, dialogue_of, writable
+from envscaler.acting.slips import MOST_SLIPS, slipped
 from envscaler.acting.user import UserSimulator
 from envscaler.agent import TEMPERATURE, Agent
 from envscaler.error import (
@@ -130,6 +132,8 @@ class _Episode:
     ending: Ending = "truncated"
     cause: str = ""
     error: str = ""
+    slips: int = 0
+    """Messages in a row that said and did nothing."""
     faults: list[dict[str, Json]] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
 
@@ -205,15 +209,19 @@ class _Episode:
         made, ours, over = finished(action) if self.finish else (action, {}, False)
         if (speaks and not self.meter) or over:
             self.ending = "finished"
+        said_nothing = slipped(action)
+        self.slips = self.slips + 1 if said_nothing else 0
         observation, _, terminated, truncated, info = environment.step(_sent(made))
         self.faults += [{"step": len(self.trajectory), **fault} for fault in info.get("faults", ())]
-        told = answered(action, observation, ours)
+        told = answered(action, observation, {**ours, **said_nothing})
         replies = writable(told) if isinstance(told, list) else []
         self.messages.extend(replies)
         self.trajectory.append(Step(action=action, observation=replies, diff=writable(environment.diff)))
-        if over and not truncated:
+        given_up = self.slips >= MOST_SLIPS
+        self.cause = "agent" if given_up else ""
+        if (over or given_up) and not truncated:
             *_, info = environment.finish()
-        if terminated or truncated or over:
+        if terminated or truncated or over or given_up:
             return self._end("finished" if terminated or over else "truncated", info)
         return self._listen(environment) if speaks else False
 

@@ -327,7 +327,8 @@ class Rollout(Record):
     ending: Ending
     """The agent `finished`, the user `stopped`, we `truncated`, or the infrastructure `failed`."""
     cause: str = ""
-    """For `failed`: `agent` (its own code raised), `user`, `environment` or `model`; with a broken check: `check`."""
+    """For `failed`: `agent` (its own code raised), `user`, `environment` or `model`; for `truncated`: `agent` where it
+    said nothing again and again; with a broken check: `check`."""
     usage: Usage = Usage()
     """What the agent and the user cost."""
     extra: dict[str, Json] = {}

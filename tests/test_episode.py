@@ -214,9 +214,9 @@ def test_a_slip_is_an_observation_and_never_an_end(thing):
 
 
 @pytest.mark.parametrize(
-    "message", ["", "text", {"content": None}, {"content": ""}, {"content": [], "tool_calls": None}]
+    "message", ["text", {"content": "text"}, {"content": [{"text": "text"}], "tool_calls": None}]
 )
-def test_a_message_without_a_call_ends_the_episode(message):
+def test_words_without_a_call_end_the_episode(message):
     rollout = roll_out(SKELETON, SCENARIO, Says(message))
     assert (rollout.ending, rollout.reward, rollout.steps) == ("finished", 0.0, 1)
     assert rollout.messages[-1]["role"] == "assistant"

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from envscaler.acting.slips import with_slip
 from envscaler.acting.user import without_thoughts
 from envscaler.model.request import Message
 from envscaler.model.wire import whole
@@ -33,7 +34,7 @@ def as_action(said: Any, calls: int) -> tuple[Message, Usage]:
     """Whatever an agent returned, as an assistant message in OpenAI form, and what it cost.
 
     Something that is no message becomes a call of no tool, so that the environment tells the agent what is
-    wrong.
+    wrong; and so does one that says and does nothing (see `slips`).
 
     Args:
         said: what `act` returned.
@@ -58,6 +59,7 @@ def as_action(said: Any, calls: int) -> tuple[Message, Usage]:
             [_as_call(entry, calls + i) for i, entry in enumerate(entries)], calls
         )
     usage = said.get("usage")
+    message = with_slip(message, said.get("finish_reason"), calls)
     return message, usage if isinstance(usage, Usage) else Usage()
 
 

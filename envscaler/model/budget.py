@@ -333,10 +333,10 @@ class Ledger:
         seen = _LONGER * max(
             (e.most for (s, m), e in self._entries.items() if (s, m) == (step, model)), default=0
         )
-        told = type(most) is int and most >= 0
-        written = most if told else seen or _UNSEEN
+        most = most if type(most) is int and most >= 0 else None
+        written = (seen or _UNSEEN) if most is None else most
         kept = price.of(Usage(input_tokens=characters // 3, output_tokens=written))
-        return kept, told or bool(seen) or not kept
+        return kept, most is not None or bool(seen) or not kept
 
     # What there is
 

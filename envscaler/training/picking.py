@@ -71,6 +71,8 @@ def _objections(
 ) -> Iterator[str]:
     """What each of `FILTERS` has against it, in words; empty where it has nothing."""
     broke = rollout.cause or ("model or environment" if rollout.ending == "failed" else "")
+    # An agent that said nothing again and again disturbed nobody; it falls to its format.
+    broke = "" if (broke, rollout.ending) == ("agent", "truncated") else broke
     yield f"Expected an episode that was not disturbed, but this broke: {broke}." if broke else ""
     said = [message for message in rollout.messages if message.get("role") == "assistant"]
     faults = ((number, _malformed(message, reasoning)) for number, message in enumerate(said, start=1))
