@@ -11,12 +11,13 @@ from envscaler.error import CacheMiss, ParameterError, StoreError
 from envscaler.model import prompt
 from envscaler.model.cache import CachedModel
 from envscaler.model.connect import connect
-from envscaler.model.request import Request
+from envscaler.model.request import Metered, Request
 from envscaler.model.scripted import RecordedModel, ScriptedModel
 from envscaler.project import SCALES
 from envscaler.schema import Usage
 
 PRICED = {"m": (1.0, 10.0)}
+MOVE = "Move appointment 7."
 
 
 def ledger() -> es.Ledger:
@@ -110,14 +111,45 @@ def test_a_recording_is_a_model_by_its_name(name: str, home: Path) -> None:
     tasks = [es.Task(text=f"Move appointment {n}.", source="test") for n in range(3)]
     judged = es.judge_tasks(tasks, live, progress=False)
     assert live.record().parent == home / "data" / "replies"
-    recorded = connect(f"recorded:{name}", seed=3)
-    assert isinstance(recorded, RecordedModel) and recorded.name == name
-    recorded.check()
-    assert es.judge_tasks(tasks, recorded, progress=False) == judged
+    for seed in (0, 3):
+        recorded = connect(f"recorded:{name}", seed=seed)
+        assert isinstance(recorded, RecordedModel) and recorded.name == name
+        recorded.check()
+        assert es.judge_tasks(tasks, recorded, progress=False) == judged, "without a seed it has its own"
     with pytest.raises(CacheMiss, match="others than when it was recorded"):
         recorded.answer(Request("tasks/judge", ({"role": "user", "content": "?"},)))
-    failures = es.judge_tasks(tasks, connect(f"recorded:{name}"), progress=False).failures
+    failures = es.judge_tasks(tasks, connect(f"recorded:{name}", seed=4), progress=False).failures
     assert [f.error for f in failures] == ["CacheMiss"] * 3, "another seed is another request"
+
+
+def test_a_recording_is_asked_with_its_own_prompts_and_says_where_todays_differ(
+    home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    script = lambda request: json.dumps({"reason": "It names a record.", "stateful": True})  # noqa: E731
+    live = CachedModel(ScriptedModel(script, name="old"), path=home / "old.sqlite")
+    judged = es.judge_tasks([es.Task(text=MOVE)], live, progress=False)
+    live.record(about={"date": "2026-11-30"})
+    same = connect("recorded:old")
+    assert isinstance(same, RecordedModel) and not same.changed and not caplog.records and len(same) == 1
+    own = home / "prompts" / "tasks" / "judge.md"
+    own.parent.mkdir(parents=True)
+    own.write_text("# user\n<request>\n{{ request }}\n</request>\nStateful? Answer in JSON.\n")
+    recorded = connect("recorded:old")
+    assert isinstance(recorded, RecordedModel) and recorded.about == {"date": "2026-11-30"}
+    assert recorded.changed == ["tasks/judge"] and "other prompts than today's for tasks/judge" in caplog.text
+    metered = Metered(recorded)
+    again = [es.judge_tasks([es.Task(text=MOVE)], model, progress=False) for model in (recorded, metered)]
+    assert again == [judged, judged] and again[0][0].origin == judged[0].origin, (
+        "it names the prompt it was asked with"
+    )
+    live.mode = "replay_only"
+    assert es.judge_tasks([es.Task(text=MOVE)], live, progress=False).failures[0].error == "CacheMiss"
+
+
+@pytest.mark.parametrize("step", prompt.steps())
+def test_a_prompt_is_written_as_it_is_read(step: str) -> None:
+    read = prompt.load(step)
+    assert prompt.parse(step, prompt.written(read)) == read
 
 
 @pytest.mark.parametrize("name", ["recorded:", "recorded:../x", "recorded:a/b", "recorded:none"])

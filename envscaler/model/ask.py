@@ -56,9 +56,8 @@ def ask(
         ModelError: the model could not be asked.
         ReplyError: none of its replies could be parsed; the last error is told.
     """
-    first = Request(
-        step, prompt.render(step, variables), reply.schema_of(answer), (), dict(settings or {}), sample
-    )
+    messages = prompt.fill(prompt.for_model(model, step), variables)
+    first = Request(step, messages, reply.schema_of(answer), (), dict(settings or {}), sample)
     request, error = first, None
     for number in range(1, max(1, tries) + 1):
         answered = model.answer(request)
@@ -106,7 +105,7 @@ def origin(
     Raises:
         PromptError: one of the steps has no prompt file.
     """
-    prompts = digest([prompt.load(step).digest for step in steps]) if steps else ""
+    prompts = digest([prompt.for_model(model, step).digest for step in steps]) if steps else ""
     return Origin(
         model=model.name,
         settings=dict(settings or {}),

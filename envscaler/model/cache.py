@@ -21,10 +21,11 @@ from typing import Any, Literal, get_args
 from tenacity import retry, retry_if_exception, stop_after_delay, wait_random
 
 from envscaler.error import CacheMiss, ModelError, ParameterError, StoreError
+from envscaler.model import prompt
 from envscaler.model.budget import Ledger
 from envscaler.model.request import Model, Reply, Request
 from envscaler.project import build_dir, replies_path, run_name
-from envscaler.schema import Usage
+from envscaler.schema import Json, Usage
 from envscaler.store import write_text
 
 Mode = Literal["read_write", "replay_only", "refresh", "off"]
@@ -176,23 +177,40 @@ class ReplyCache:
         """
         self.memory.put([(key, step, json.dumps(reply_to_json(reply)).encode())])
 
-    def export(self, path: Path, model: str = "") -> Path:
+    def export(
+        self,
+        path: Path,
+        model: str = "",
+        *,
+        settings: Mapping[str, Any] | None = None,
+        about: Mapping[str, Json] | None = None,
+    ) -> Path:
         """Write every reply to a JSON Lines file that `RecordedModel` reads, in the order of the keys.
+
+        Its first line has what they were asked with, a copy of the prompts among it: those in force now.
 
         Args:
             path: the file.
             model: whose replies they are; their keys were made with that name.
+            settings: what was added to every request.
+            about: what else a reader wants to know, e.g. date, licence and quantisation.
 
         Raises:
             StoreError: the cache cannot be read or the file not be written.
         """
-        lines = [
-            json.dumps(
-                {"key": key, "model": model, "step": step, "reply": reply_to_json(self._read(value))},
-                sort_keys=True,
-            )
+        rows = [
+            {"key": key, "model": model, "step": step, "reply": reply_to_json(self._read(value))}
             for key, step, value in self.memory.rows()
         ]
+        known = set(prompt.steps())
+        texts = {step: prompt.written(prompt.load(step)) for step in {row["step"] for row in rows} & known}
+        head = {
+            "model": model,
+            "settings": dict(settings or {}),
+            "about": dict(about or {}),
+            "prompts": texts,
+        }
+        lines = [json.dumps(row, sort_keys=True) for row in [{"recording": head}, *rows]]
         return write_text(path, "".join(f"{line}\n" for line in lines))
 
     def __len__(self) -> int:
@@ -246,16 +264,18 @@ class CachedModel:
     def __repr__(self) -> str:
         return f"CachedModel({self.inner!r}, mode={self.mode!r})"
 
-    def record(self, path: Path | None = None) -> Path:
+    def record(self, path: Path | None = None, about: Mapping[str, Json] | None = None) -> Path:
         """Write what the cache holds as a recording; `connect("recorded:…")` with the model's name plays it.
 
         Args:
             path: the file; default the model's own in `data/replies/`.
+            about: see `ReplyCache.export`.
 
         Raises:
             StoreError: the cache cannot be read or the file not be written.
         """
-        return self.cache.export(path or replies_path(self.name), self.name)
+        path = path or replies_path(self.name)
+        return self.cache.export(path, self.name, settings=self.settings, about=about)
 
     def check(self) -> None:
         """See whether the model behind can be asked, where it will be and has a way to tell.

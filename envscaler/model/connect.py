@@ -36,12 +36,13 @@ def connect(
 
     Args:
         name: `builtin` for the stand-in that needs no network, `recorded:NAME` for the replies of that
-            model in `data/replies/` (`CachedModel.record`), else what the server calls the model.
+            model in `data/replies/` (`CachedModel.record`), asked as it was then, else what the server calls the
+            model.
         base_url: the server, e.g. `http://localhost:8000/v1`; default `OPENAI_BASE_URL`, else OpenAI's.
         api_key: the key; default `OPENAI_API_KEY`. It is never written anywhere.
         cache: `read_write` re-asks nothing it knows (the default), `replay_only` asks nothing at all,
             `refresh` asks everything again, `off` remembers nothing (the default for `builtin`, which is free).
-        seed: of the built-in model's choices; for others it is sent as `seed` unless it is 0.
+        seed: of the built-in model's choices; for others it is sent as `seed` unless it is 0; a recording has its own.
         fault_rate: how often the built-in model errs on purpose; without meaning for others.
         workers: threads that may ask a server at once.
         timeout: seconds to wait for one answer.

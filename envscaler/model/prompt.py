@@ -10,8 +10,8 @@ for an example) begin its messages, and each variable stands alone in a block of
 Filling in is strict: a missing or an unused variable raises. `blocks` gets the values back out of the
 messages; the built-in model reads its inputs that way, so it sees what any model sees. A closing tag inside
 a value is written `<\\/name>` (in a JSON string the same value), and read back as it was. A file of the same
-name under `prompts/` in the project folder goes over the one that comes with the library. Nothing here asks a
-model anything.
+name under `prompts/` in the project folder goes over the one that comes with the library, and what a recording was
+made with over both (`for_model`). Nothing here asks a model anything.
 """
 
 import json
@@ -78,6 +78,16 @@ def load(step: str) -> Prompt:
     return parse(step, text)
 
 
+def for_model(model: object, step: str) -> Prompt:
+    """The prompt that a model is asked with: a recorded model's own where it has one, else today's.
+
+    Raises:
+        PromptError: there is none.
+    """
+    own: Mapping[str, Prompt] = getattr(model, "prompts", None) or {}
+    return own.get(step) or load(step)
+
+
 def parse(step: str, text: str) -> Prompt:
     """Take the text of a prompt file apart.
 
@@ -99,6 +109,11 @@ def parse(step: str, text: str) -> Prompt:
     if twice := {name for name in variables if variables.count(name) > 1}:
         raise PromptError(f"{step}: the variable {sorted(twice)[0]!r} stands in two blocks; one is enough.")
     return Prompt(step, parts, variables)
+
+
+def written(prompt: Prompt) -> str:
+    """The text of a prompt file that is parsed to this prompt."""
+    return "".join(f"# {role}\n{body}\n" for role, body in prompt.parts)
 
 
 def render(step: str, variables: Mapping[str, Any]) -> tuple[Message, ...]:

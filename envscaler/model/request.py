@@ -125,6 +125,11 @@ class Metered:
         """As many as the model's."""
         return self.model.workers
 
+    @property
+    def prompts(self) -> Mapping[str, Any]:
+        """The prompts that a recorded model brings along, by step."""
+        return getattr(self.model, "prompts", {})
+
     def answer(self, request: Request) -> Reply:
         """Answer, and add up what it cost."""
         reply = self.model.answer(request)

@@ -5,19 +5,22 @@ in a file that `ReplyCache.export` wrote. Neither thinks, and neither touches th
 """
 
 import json
+import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from envscaler.error import CacheMiss, ModelError, StoreError
+from envscaler.error import CacheMiss, ModelError, PromptError, StoreError
+from envscaler.model import prompt
 from envscaler.model.budget import Ledger
 from envscaler.model.cache import reply_from_json
 from envscaler.model.request import Reply, Request
-from envscaler.schema import Usage
+from envscaler.schema import Json, Usage
 from envscaler.store import read_text
 
+log = logging.getLogger(__name__)
 Script = Iterable[str | Reply | Exception] | Callable[[Request], str | Reply]
 
 
@@ -64,10 +67,13 @@ class ScriptedModel:
 class RecordedModel:
     """Answers out of a recording (`data/replies/*.jsonl`): a request it does not hold is a `CacheMiss`.
 
+    It is asked with the prompts that the recording brings along (`prompts`); where today's differ, `changed` names
+    them, and a warning says so.
+
     Args:
         path: the file that `ReplyCache.export` wrote.
         name: the model that was recorded, whose name is part of the requests' keys; default the one the file names.
-        settings: added to every request that does not set them itself, as when it was recorded.
+        settings: added to every request that does not set them itself; default those it was recorded with.
         ledger: who counts; default one of its own.
 
     Raises:
@@ -83,15 +89,29 @@ class RecordedModel:
         ledger: Ledger | None = None,
     ) -> None:
         self.workers, self.ledger, self._path = 8, ledger or Ledger(), path
-        self._settings = dict(settings or {})
         try:
             rows = [json.loads(line) for line in read_text(path).splitlines() if line.strip()]
+            head = rows.pop(0)["recording"] if rows and "recording" in rows[0] else {}
             self._replies = {row["key"]: reply_from_json(row["reply"]) for row in rows}
-            self.name = name or next((row["model"] for row in rows if row.get("model")), path.stem)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            self.name = name or next((row["model"] for row in [head, *rows] if row.get("model")), path.stem)
+            self.prompts = {step: prompt.parse(step, text) for step, text in head.get("prompts", {}).items()}
+            self.about: dict[str, Json] = dict(head.get("about", {}))
+            self._settings = dict(head.get("settings", {}) if settings is None else settings)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, PromptError) as error:
             raise StoreError(
                 f"{path}: expected a recording with 'key' and 'reply' in each row ({error})."
             ) from error
+        self.changed = sorted(step for step, own in self.prompts.items() if _today(step) != own.digest)
+        """The steps whose prompt of today is another than the recording's own, which it is asked with."""
+        if self.changed:
+            log.warning(
+                "%s was recorded with other prompts than today's for %s; it is asked with its own.",
+                self.name,
+                ", ".join(self.changed),
+            )
+
+    def __len__(self) -> int:
+        return len(self._replies)
 
     def check(self) -> None:
         """Nothing can be wrong with it that was not said when it was made."""
@@ -112,3 +132,11 @@ class RecordedModel:
             )
         self.ledger.add_cached(request.step, self.name)
         return found
+
+
+def _today(step: str) -> str:
+    """The digest of today's prompt; "" where there is none any more."""
+    try:
+        return prompt.load(step).digest
+    except PromptError:
+        return ""
