@@ -198,18 +198,19 @@ class ReplyCache:
         Raises:
             StoreError: the cache cannot be read or the file not be written.
         """
-        rows = [
-            {"key": key, "model": model, "step": step, "reply": reply_to_json(self._read(value))}
-            for key, step, value in self.memory.rows()
-        ]
-        known = set(prompt.steps())
-        texts = {step: prompt.written(prompt.load(step)) for step in {row["step"] for row in rows} & known}
+        kept = self.memory.rows()
+        asked = {step for _, step, _ in kept} & set(prompt.steps())
+        texts = {step: prompt.written(prompt.load(step)) for step in asked}
         head = {
             "model": model,
             "settings": dict(settings or {}),
             "about": dict(about or {}),
             "prompts": texts,
         }
+        rows = [
+            {"key": key, "model": model, "step": step, "reply": reply_to_json(self._read(value))}
+            for key, step, value in kept
+        ]
         lines = [json.dumps(row, sort_keys=True) for row in [{"recording": head}, *rows]]
         return write_text(path, "".join(f"{line}\n" for line in lines))
 
