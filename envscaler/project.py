@@ -100,6 +100,16 @@ def published_labels_path() -> Path:
     return _shipped("tasks", "labels_real.jsonl")
 
 
+def labelled_pairs_path() -> Path:
+    """Pairs of themes, labelled as one world or two, by the hashes of their texts."""
+    return _shipped("themes", "labels_pairs.jsonl")
+
+
+def labelled_themes_path() -> Path:
+    """The themes of those pairs: who wrote them, the text where the project may give it, their clusters."""
+    return _shipped("themes", "labels_themes.jsonl")
+
+
 def paper_path() -> Path:
     """The paper's published numbers; they come with the checkout and do not move with `ENVSCALER_HOME`."""
     return _shipped("paper.json")
