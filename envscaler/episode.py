@@ -172,9 +172,8 @@ class _Episode:
     def _converse(self, environment: Environment, task: str) -> None:
         player = self._guarded(self._prepared)
         tools = [dict(tool) for tool in environment.tools] + ([FINISH.function] if self.finish else [])
-        self.messages.append(
-            system_message(self.skeleton, tools, getattr(self.agent, "step", "rollouts/act"))
-        )
+        step, model = getattr(self.agent, "step", "rollouts/act"), getattr(self.agent, "model", None)
+        self.messages.append(system_message(self.skeleton, tools, step, model))
         opening = self._ask_user()[0] if self.meter else task
         self.messages.append({"role": "user", "content": opening})
         while not self._turn(player, environment, tools):
@@ -293,16 +292,23 @@ class _Episode:
 
 
 def system_message(
-    skeleton: Skeleton, tools: Iterable[Mapping[str, Any]], step: str = "rollouts/act"
+    skeleton: Skeleton,
+    tools: Iterable[Mapping[str, Any]],
+    step: str = "rollouts/act",
+    model: Model | None = None,
 ) -> Message:
-    """What an agent is told of the world: its summary and rules, and the tools where the step has them."""
+    """What an agent is told of the world: its summary and rules, and the tools where the step has them.
+
+    A `model` that was recorded brings the prompt along with which it was told so.
+    """
+    asked = prompt.for_model(model, step)
     variables: dict[str, Any] = {
         "summary": skeleton.summary,
         "rules": "\n".join(f"- {rule.text}" for rule in skeleton.rules),
     }
-    if "tools" in prompt.load(step).variables:
+    if "tools" in asked.variables:
         variables["tools"] = [function_of(tool) for tool in tools]
-    return dict(prompt.render(step, variables)[0])
+    return dict(prompt.fill(asked, variables)[0])
 
 
 def _place(error: BaseException | None) -> str:
