@@ -4,9 +4,10 @@ import time
 
 import pandas as pd
 import pytest
-from bench.users import measure, talks
+from bench.users import WORDED, measure, talks, worded_talks
 
 import envscaler as es
+from envscaler.acting.forms import Heard
 from envscaler.acting.user_faults import facts, user_faults, wishes
 from envscaler.schema import Rollout, Scenario
 
@@ -185,6 +186,51 @@ def test_planted_faults_are_found_and_few_alarms_are_false():
         assert measured[kind]["planted"] >= 10
         assert measured[kind]["recall"] >= 0.9, kind
         assert measured[kind]["false alarms"] <= 0.07, kind
+
+
+def test_planted_faults_are_found_in_other_words_than_the_built_in_models():
+    """The same in `bench.wordings`: numbers in words, dates and times otherwise, other manners, other orders."""
+    measured = measure(worded_talks(100, seed=1), seed=1, plants=WORDED)
+    for kind, least in {"user-stopped-early": 0.95, "user-told-all": 0.95, "user-invented": 0.8}.items():
+        assert measured[kind]["planted"] >= 90
+        assert measured[kind]["recall"] >= least, (kind, measured)
+        assert measured[kind]["false alarms"] <= 0.03, (kind, measured)
+
+
+FORMS = [
+    ("2025-03-27", "the twenty-seventh of March, 2025"), ("27 March 2025", "27/3/2025"),
+    ("March 27, 2025", "27-Mar-2025"),
+    ("09:30", "half past nine"), ("16:45", "quarter to five"), ("14:00", "2 p.m."), ("14:00", "two o'clock"),
+    ("84", "eighty-four"), ("seventeen", "17"), ("12", "a dozen"), ("250", "two hundred and fifty"),
+    ("INV-2041", "inv 2041"), ("INV-2041", "INV2041"), ("15%", "fifteen per cent"), ("1,250.00", "1250"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), FORMS)
+def test_a_fact_in_another_form_is_the_same_fact(one, other):
+    for fact, said in ((one, other), (other, one)):
+        for part in facts(f"It is about {fact}."):
+            assert Heard.of(f"That was {said}, then.").knows(part), (part, said)
+
+
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        ("2025-03-28", "the twenty-seventh of March, 2025"), ("9:45", "half past nine"), ("13:00", "2 pm"),
+        ("eighty-five", "84"), ("thirty", "at 09:30"), ("INV-2042", "INV 2041"), ("QX-2041", "INV-2041"),
+        ("15%", "15 of them"), ("20 percent", "15%, and 20 more"), ("251", "two hundred and fifty"),
+    ],
+)  # fmt: skip
+def test_another_fact_is_another_one_in_any_form(fact, said):
+    assert not Heard.of(f"That was {said}, then.").knows(fact)
+
+
+def test_what_was_told_may_lack_the_year_and_the_letters_of_a_code():
+    assert Heard.of("27 March 2025").knows("3/27/25")
+    heard = Heard.of("It is number 2041, on the 27th of March.")
+    assert heard.knows("2025-03-27", loosely=True) and not heard.knows("2025-03-27")
+    assert heard.knows("INV-2041", loosely=True) and not heard.knows("INV-2041")
+    assert not heard.knows("INV-2042", loosely=True) and not heard.knows("2025-03-28", loosely=True)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 An agent that fails because its user misled it has shown nothing, so conversations are looked through for what only
 the user can have done. The detectors read words and ask nobody: `user_faults` is a function of the record. They go by
-*facts*: numbers, codes, names, addresses and quoted words. What hides from them: a wish without any of these, a small
-number in words, a name in small letters or as the first word of a sentence.
+*facts*: numbers, codes, names, addresses and quoted words; in which forms the same fact may come is known to `forms`.
+What hides from them: a wish without any of these, a small number in words, a number that was said of something else,
+a name in small letters or as the first word of a sentence.
 `tests/bench/users.py` measures how many planted faults they find, and how often they cry wolf.
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pandas as pd
 
+from envscaler.acting.forms import LARGE, MONTH, PERCENT, Heard, clocked, stem
 from envscaler.acting.messages import dialogue_of
 from envscaler.schema import Finding, Rollout, Scenario
 
@@ -26,17 +28,11 @@ _ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+")
 _CODE = re.compile(r"(?<![^\W_])(?:[^\W_]*\d[^\W_]*(?:[-_/:.,][^\W_]+)*|[^\W_]+(?:[-_/][^\W_]*\d[^\W_]*)+)")
 _NAME = re.compile(r"[^\W\d_][\w'’-]*")
 _SENTENCE = re.compile(r"(?<=[.?!;:\n—–])\s+|\n+")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _TITLE = re.compile(r"\b(Mr|Mrs|Ms|Dr|Prof)\.")
 _WISH = re.compile(r"(?<=[.?!;])\s+(?=[A-Z])|\n+")
-_SMALL = set(re.findall(r"\w+", "mr mrs ms dr prof ok okay id ids pin asap fyi btw eta pdf"))
-_NUMBERS = re.findall(r"\w+", "zero one two three four five six seven eight nine ten eleven twelve")
-_LARGE = re.compile(
-    r"\b(?:\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|hundreds?|thousands?)\b",
-    re.IGNORECASE,
-)
-"""Numbers in words that nobody uses to count their own wishes."""
-_MONTHS = re.findall(
-    r"\w+", "january february march april may june july august september october november december"
+_SMALL = set(
+    re.findall(r"\w+", "mr mrs ms dr prof ok okay id ids pin asap fyi btw eta pdf ps eur usd gbp chf")
 )
 _MORE = re.compile(r"\b(?:else|more|further|other|another|help|assist)\b", re.IGNORECASE)
 _EMPTY = frozenset(
@@ -130,20 +126,25 @@ def wishes(task: str) -> list[str]:
 
 
 def _is_told(wish: str, task: str, said: str) -> bool:
-    """Whether a text tells a wish: the facts that only this wish has, and half of its words."""
+    """Whether a text tells a wish: the facts that only it has, of its names one, and where these are few, words."""
     others = set().union(*(facts(other) for other in wishes(task) if other != wish))
-    own = facts(wish) - others
-    words, heard = _words(wish), _words(said)
-    missing = [fact for fact in own if not _is_known(fact, said, heard)]
-    return not missing and len(words & heard) >= len(words) / (3 if own else 2)
+    own, heard = facts(wish) - others, Heard.of(said)
+    # Who was named in full is Mr Hartmann to a user, and hardly anybody says the year.
+    due = [fact for fact in own if not _is_name(fact) and (len(own) == 1 or not _YEAR.fullmatch(fact))]
+    names = {fact for fact in (facts(wish) if due else own) if _is_name(fact)}
+    named = not names or any(heard.knows(name) for name in names)
+    if not named or not all(heard.knows(fact, loosely=True) for fact in due):
+        return False
+    words = _words(wish)
+    return len(own) > 1 or len(words & _words(said)) >= len(words) / (3 if own else 2)
+
+
+def _is_name(fact: str) -> bool:
+    return fact.isalpha() and fact.casefold() not in MONTH and not LARGE.fullmatch(fact)
 
 
 def _words(text: str) -> set[str]:
-    return {_stem(word) for word in re.findall(r"\w+", text.casefold())} - _EMPTY
-
-
-def _stem(word: str) -> str:
-    return re.sub(r"(?:ing|ed|es|s|e)$", "", word) if len(word) > 4 and word.isalpha() else word
+    return {stem(word) for word in re.findall(r"\w+", text.casefold())} - _EMPTY
 
 
 # Invented facts
@@ -153,8 +154,8 @@ def _invented(dialogue: Sequence[dict[str, str]], task: str) -> Iterator[Finding
     known = task
     for place, turn in enumerate(dialogue):
         if turn["role"] == "user":
-            heard = _words(known)
-            new = sorted(fact for fact in facts(turn["content"]) if not _is_known(fact, known, heard))
+            heard = Heard.of(known)
+            new = sorted(fact for fact in facts(turn["content"]) if not _is_known(fact, heard))
             if new:
                 told = ", ".join(map(repr, new[:3]))
                 message = f"Expected facts of the task or the talk, but the user says {told} in message {place + 1}."
@@ -165,10 +166,12 @@ def _invented(dialogue: Sequence[dict[str, str]], task: str) -> Iterator[Finding
 def facts(text: str) -> set[str]:
     """What can be right or wrong in a text: quotations, addresses, numbers and codes, names; as written."""
     found = {quote[1] or quote[2] for quote in _QUOTED.finditer(text)}
-    rest = _QUOTED.sub(" ; ", text)
+    rest = clocked(_QUOTED.sub(" ; ", text))
     found |= {address.rstrip(".,") for address in _ADDRESS.findall(rest)}
     rest = _TITLE.sub(r"\1", _ADDRESS.sub(" ; ", rest))
-    found |= {code.rstrip(".,:-/") for code in _CODE.findall(rest)} | set(_LARGE.findall(rest))
+    found |= set(PERCENT.findall(rest))
+    rest = PERCENT.sub(" ; ", rest)
+    found |= {code.rstrip(".,:-/") for code in _CODE.findall(rest)} | set(LARGE.findall(rest))
     for sentence in _SENTENCE.split(_CODE.sub(" 0 ", rest)):
         found |= set(_names(sentence))
     return found
@@ -179,37 +182,12 @@ def _names(sentence: str) -> Iterator[str]:
     words = _NAME.findall(sentence)
     for place, word in enumerate(words):
         bare = re.sub(r"['’]s?$", "", word)
-        if not bare[:1].isupper() or re.match(r"I(?:['’]\w+)?$", word) or bare.casefold() in _SMALL:
+        # A single letter is an initial, or the writer.
+        if not bare[:1].isupper() or len(bare) < 2 or re.match("I['’]", word) or bare.casefold() in _SMALL:
             continue
         if place or (bare != word and bare.casefold() not in _EMPTY | {"let", "where", "name"}):
             yield bare
 
 
-def _is_known(fact: str, known: str, heard: set[str]) -> bool:
-    """Whether a text has a fact; another way to write a number, a date or a name does not make it new."""
-    text = " ".join(known.casefold().split())
-    wanted = " ".join(fact.casefold().split()).strip(" .,!?")
-    if re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", text):
-        return True
-    if "@" in wanted or "://" in wanted:
-        return False
-    if not any(sign.isdigit() for sign in wanted):
-        return all(_stem(word) in heard or word in _EMPTY for word in re.findall(r"\w+", wanted))
-    if re.search(r"[^\W\d_]{3,}|[^\W\d_].*\d", wanted):
-        return False
-    words = re.findall(r"[a-z]+", text)
-    there = _numbers(text) | _parts(text)
-    there |= {float(number) for number, word in enumerate(_NUMBERS) if word in words}
-    there |= {float(number) for number, month in enumerate(_MONTHS, start=1) if month in words}
-    return _numbers(wanted) <= there or _parts(wanted) <= there
-
-
-def _numbers(text: str) -> set[float]:
-    """The numbers in a text, thousands with a comma or without."""
-    plain = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
-    return {float(number) for number in re.findall(r"\d+(?:\.\d+)?", plain)}
-
-
-def _parts(text: str) -> set[float]:
-    """The numbers a date, a time or a telephone number is made of."""
-    return {float(part) for part in re.findall(r"\d+", text)}
+def _is_known(fact: str, heard: Heard) -> bool:
+    return heard.knows(fact) or all(word in _EMPTY for word in re.findall(r"\w+", fact.casefold()))

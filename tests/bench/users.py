@@ -4,8 +4,9 @@
 
 Conversations of the built-in user and the built-in agent in built-in worlds. Every other one is reworded first:
 politeness, small talk, dates and amounts written otherwise, something the agent said repeated; none of it a fault.
-Into each a fault of each kind is planted by chance. The planter knows nothing of the detectors: it changes the
-messages, they read them. `recall` is the share of planted faults that are found, `false alarms` the share of
+As many again are made of `wordings`, written by hand ("other words"): nothing of the built-in model is in them. Into
+each a fault of each kind is planted by chance. The planter knows nothing of the detectors: it changes the messages,
+they read them. `recall` is the share of planted faults that are found, `false alarms` the share of
 conversations without a planted fault in which one of a kind is seen.
 """
 
@@ -14,9 +15,15 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench import wordings
 
 import envscaler as es
 from envscaler.acting.user_faults import KINDS
@@ -53,6 +60,11 @@ class Talk:
     rollout: Rollout
     scenario: Scenario
     said: tuple[tuple[str, str], ...]
+    errands: tuple[wordings.Errand, ...] = ()
+    forms: dict[str, wordings.Forms] = field(default_factory=dict)
+    """Of a conversation in other words: what it is about, and how what is in braces is written."""
+    ways: dict[int, str] = field(default_factory=dict)
+    """What a user's turn was made of, by its place."""
 
     def episode(self) -> Rollout:
         """The episode with these turns in the place of its own."""
@@ -87,6 +99,48 @@ def talks(n: int, seed: int, worlds: int = 6) -> list[Talk]:
     return made
 
 
+def worded_talks(n: int, seed: int) -> list[Talk]:
+    """Conversations in other words; every one of them is without a fault."""
+    desks, made = wordings.desks(), []
+    for number in range(n):
+        rng = np.random.default_rng([seed, number, 7])
+        desk = desks[number % len(desks)]
+        errands = [desk[i] for i in rng.permutation(len(desk))[: int(rng.integers(3, 5))]]
+        slots = sorted({slot for errand in errands for slot in errand.slots()})
+        forms = {slot: wordings.drawn(wordings.kind_of(slot), rng) for slot in slots}
+        task = " ".join(wordings.filled(errand.task, forms, False, rng) for errand in errands)
+        said, ways = _spoken(errands, forms, rng)
+        scenario = Scenario(skeleton_id="", initial_state={}, task=task, checks=[])
+        rollout = Rollout(
+            scenario_id=scenario.id, agent="", conversation=True, messages=[], trajectory=[], final_state={},
+            outcomes=[], ending="stopped",
+        )  # fmt: skip
+        made.append(Talk(rollout, scenario, tuple(said), tuple(errands), forms, ways))
+    return made
+
+
+def _spoken(
+    errands: list[wordings.Errand], forms: dict[str, wordings.Forms], rng: Rng
+) -> tuple[list[tuple[str, str]], dict[int, str]]:
+    """What is said of errands, one after the other, and by place what the user's turns were made of."""
+    said: list[tuple[str, str]] = []
+    ways: dict[int, str] = {}
+    for number, errand in enumerate(errands):
+        way, *rest = (part.strip() for part in str(rng.choice(errand.user)).split("|"))
+        before = [wordings.LINKS, wordings.NEXT] if number else [wordings.OPENINGS]
+        ways[len(said)] = way
+        lead = [str(rng.choice(table)) for table in before]
+        text = wordings.filled(way, forms, True, rng)
+        if lead[-1].endswith((",", ":", "and")) and not re.match(r"{|I\b|I'", way):
+            text = text[:1].lower() + text[1:]
+        said.append(("user", " ".join([*filter(None, lead), text])))
+        if rest:
+            ways[len(said) + 1] = rest[1]
+            said += [("assistant", rest[0]), ("user", wordings.filled(rest[1], forms, True, rng))]
+        said.append(("assistant", f"{errand.answer} {rng.choice(wordings.OFFERS)}".strip()))
+    return [*said, ("user", str(rng.choice(wordings.ENDS)))], ways
+
+
 # Nothing wrong
 
 
@@ -113,17 +167,17 @@ def reworded(talk: Talk, rng: Rng) -> Talk:
 # Faults
 
 
-def leaves_early(talk: Talk, rng: Rng) -> Talk | None:
+def leaves_early(talk: Talk, rng: Rng, byes: list[str] = BYES) -> Talk | None:
     """The user leaves before it told the rest, or tells the rest while it leaves."""
     turns = talk.user_turns
     if len(turns) < 3:
         return None
     if rng.random() < 0.4:
         last = turns[-2]
-        text = f"{talk.said[last][1]} {rng.choice(BYES)}"
+        text = f"{talk.said[last][1]} {rng.choice(byes)}"
         return replace(talk, said=(*talk.said[:last], ("user", text)))
     cut = turns[int(rng.integers(1, len(turns) - 1))]
-    return replace(talk, said=(*talk.said[:cut], ("user", str(rng.choice(BYES)))))
+    return replace(talk, said=(*talk.said[:cut], ("user", str(rng.choice(byes)))))
 
 
 def tells_all(talk: Talk, rng: Rng) -> Talk | None:
@@ -210,6 +264,40 @@ def _with_new(talk: Talk, place: int, text: str, made: str) -> Talk | None:
     return talk.with_turn(place, made) if new else None
 
 
+def tells_all_worded(talk: Talk, rng: Rng) -> Talk:
+    """The first message has every errand as a user says it, in any order and form."""
+    said = [
+        wordings.filled(errand.user[0], talk.forms, True, rng).replace(" |", "") for errand in talk.errands
+    ]
+    said = [said[i] for i in rng.permutation(len(said))]
+    ways = [
+        "\n".join(f"{number}. {text}" for number, text in enumerate(said, start=1)),
+        " And ".join(said),
+        f"{rng.choice(wordings.OPENINGS)} {' Then, '.join(said)} Thanks in advance.",
+        "; ".join(text.rstrip(".?") for text in said) + " - could all of it be done today?",
+    ]
+    reply = ("assistant", "All of it is done.")
+    said_all = (("user", str(rng.choice(ways))), reply, ("user", str(rng.choice(wordings.ENDS))))
+    return replace(talk, said=said_all)
+
+
+def invents_worded(talk: Talk, rng: Rng) -> Talk | None:
+    """The user says another number, day or name than the task has, or adds something, in any form."""
+    place = int(rng.choice(sorted(talk.ways)))
+    text, slots = talk.said[place][1], re.findall(r"{(\w+)}", talk.ways[place])
+    if slots and rng.random() < 0.5:
+        slot = str(rng.choice(slots))
+        forms = {**talk.forms, slot: wordings.drawn(wordings.kind_of(slot), rng)}
+        if forms[slot] == talk.forms[slot]:
+            return None
+        made = wordings.filled(talk.ways[place], forms, True, rng)
+    else:
+        more = str(rng.choice(wordings.MORE))
+        forms = {kind: wordings.drawn(kind, rng) for kind in re.findall(r"{(\w+)}", more)}
+        made = f"{text} {wordings.filled(more, forms, True, rng)}"
+    return _with_new(talk, place, text, made)
+
+
 PLANTED: dict[str, Callable[[Talk, Rng], Talk | None]] = {
     "user-stopped-early": leaves_early,
     "user-told-all": tells_all,
@@ -217,21 +305,29 @@ PLANTED: dict[str, Callable[[Talk, Rng], Talk | None]] = {
     "user-invented, hidden": hides,
 }
 """What is planted → by whom; the kind that is to be found stands before the comma."""
+WORDED: dict[str, Callable[[Talk, Rng], Talk | None]] = {
+    "user-stopped-early": partial(leaves_early, byes=wordings.ENDS),
+    "user-told-all": tells_all_worded,
+    "user-invented": invents_worded,
+}
+"""The same, into conversations in other words."""
 
 
-def measure(some: list[Talk], seed: int = 0) -> dict[str, dict[str, float]]:
+def measure(
+    some: list[Talk], seed: int = 0, plants: dict[str, Callable[[Talk, Rng], Talk | None]] = PLANTED
+) -> dict[str, dict[str, float]]:
     """By kind of fault: how many were planted, recall, and false alarms in the conversations without a fault."""
     planted, found, alarms = Counter[str](), Counter[str](), Counter[str]()
     for number, talk in enumerate(some):
         rng = np.random.default_rng([seed, number])
-        clean = reworded(talk, rng) if number % 2 else talk
+        clean = reworded(talk, rng) if number % 2 and not talk.errands else talk
         alarms.update(_kinds(clean))
-        for kind, plant in PLANTED.items():
+        for kind, plant in plants.items():
             if (spoilt := plant(clean, rng)) is not None:
                 planted[kind] += 1
                 found[kind] += kind.partition(",")[0] in _kinds(spoilt)
     figures: dict[str, dict[str, float]] = {}
-    for kind in PLANTED:
+    for kind in plants:
         figures[kind] = {"planted": planted[kind], "recall": found[kind] / max(1, planted[kind])}
         if kind in KINDS:
             figures[kind]["false alarms"] = alarms[kind] / len(some)
@@ -242,16 +338,21 @@ def _kinds(talk: Talk) -> set[str]:
     return {fault.kind for fault in es.user_faults(talk.episode(), talk.scenario)}
 
 
-def lines(measured: dict[str, dict[str, float]]) -> Iterator[str]:
+def lines(measured: dict[str, dict[str, float]], where: str = "") -> Iterator[str]:
     """The measurement, a JSON object a line."""
     for kind, figures in measured.items():
         for metric, value in figures.items():
             unit = "conversations" if metric == "planted" else "share"
-            told = {"bench": "users", "metric": f"{kind} {metric}", "value": round(value, 4), "unit": unit}
+            told = {
+                "bench": "users",
+                "metric": f"{where}{kind} {metric}",
+                "value": round(value, 4),
+                "unit": unit,
+            }
             yield json.dumps(told)
 
 
 if __name__ == "__main__":
     count, chance = [*map(int, sys.argv[1:]), 100, 0][:2] if len(sys.argv) != 2 else (int(sys.argv[1]), 0)
-    for line in lines(measure(talks(count, chance), chance)):
-        print(line)
+    print(*lines(measure(worded_talks(count, chance), chance, WORDED), "other words: "), sep="\n", flush=True)
+    print(*lines(measure(talks(count, chance), chance)), sep="\n")
