@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 
 import nbformat
 import pytest
+from loopback import serve
+from rehearsing import Fallible
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -166,6 +169,42 @@ def test_every_task_is_proved_and_nothing_is_paid_for_nothing(smoke: tuple[Path,
         for agent in ("witness", "idle")
     }
     assert rewards == {"witness": {1.0}, "idle": {0.0}}
+
+
+@pytest.mark.notebook
+def test_agents_are_played_and_compared_by_a_model_behind_a_server(
+    smoke: tuple[Path, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """06 and 08 in the worlds of the series; the server gets HTTP bodies, and errs as servers and models do."""
+    from envscaler.schema import Rollout
+    from envscaler.store import read_records
+
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("notebooks", "data"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    data = tmp_path / "build" / "data"
+    shutil.copytree(smoke[0] / "build" / "data" / "scenarios", data / "scenarios")
+    fallible = Fallible(hang_seconds=1.0)
+    server = serve(fallible)
+    command = [
+        sys.executable, "-m", "envscaler", "run", "--scale", "smoke", "--only", "06,08", "--no-progress",
+        "--model", "m", "--base-url", fallible.url, "--run", smoke[1]["run"], "-p", "repeats", "2",
+        "-p", "repeated", "2",
+    ]  # fmt: skip
+    env = {**os.environ, "ENVSCALER_HOME": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path)
+    server.shutdown()
+    server.server_close()
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert fallible.counts, "nothing went wrong on the way"
+    rollouts = read_records(data / "rollouts" / f"{smoke[1]['run']}.jsonl", Rollout)
+    mine = [r for r in rollouts if r.agent == "m"]
+    assert {r.conversation for r in mine} == {True, False} and all(
+        r.origin.model == "m" for r in mine if r.origin
+    )
+    assert any(r.reward for r in mine), "a competent model earns something"
+    assert all(r.usage.calls for r in mine if r.ending != "failed"), "every call was counted"
 
 
 @pytest.mark.notebook
