@@ -104,6 +104,34 @@ def write_bytes(path: Path, content: bytes) -> Path:
     return path
 
 
+def append_line(path: Path, line: str, *, sync: bool = False) -> None:
+    """Add a line at the end in one write; what a failed write leaves is taken away again.
+
+    Args:
+        path: the file; made with its folder where there is none.
+        line: without its end.
+        sync: whether it must be on the disk when this returns, whatever becomes of the machine.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b", buffering=0) as file:
+            before = file.seek(0, os.SEEK_END)
+            file.seek(max(before - 1, 0))
+            # A line that a crash left unfinished must not swallow this one.
+            content = (b"\n" if file.read(1) not in (b"", b"\n") else b"") + f"{line}\n".encode()
+            if file.write(content) != len(content):
+                file.truncate(before)
+                raise OSError("the disk is full")
+            if sync:
+                os.fsync(file.fileno())
+    except (OSError, ValueError) as error:  # ValueError: a path with a null character, or half a character
+        why = getattr(error, "strerror", None) or error
+        raise StoreError(f"Expected to add a line to {path}, but {why}. Choose another file.") from error
+
+
 def refuse_no_file(path: Path) -> None:
     """Refuse a device, a pipe or a folder: reading one may never end, and replacing one would do away with it.
 

@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 
 from envscaler.error import ParameterError, StoreError
 from envscaler.schema import Failure, Scenario, Task
-from envscaler.store import Records, read_records, read_rows, read_text, write_records, write_text
+from envscaler.store import (
+    Records,
+    append_line,
+    read_records,
+    read_rows,
+    read_text,
+    write_records,
+    write_text,
+)
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 
@@ -204,3 +212,21 @@ def test_an_interrupt_or_a_full_disk_leaves_the_old_file_and_no_scraps(
     with pytest.raises((KeyboardInterrupt, StoreError)):
         write_text(tmp_path / "t.txt", "new")
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("t.txt", "old")]
+
+
+@pytest.mark.parametrize("sync", [False, True])
+def test_lines_are_added_whole_and_a_torn_one_swallows_none(tmp_path: Path, sync: bool) -> None:
+    path = tmp_path / "new" / "rows.jsonl"
+    append_line(path, "één", sync=sync)
+    path.write_bytes(path.read_bytes() + b"tor")
+    append_line(path, "two", sync=sync)
+    append_line(path, "three", sync=sync)
+    assert path.read_text(encoding="utf-8").split("\n") == ["één", "tor", "two", "three", ""]
+
+
+@pytest.mark.parametrize("line", ["fine", "half \ud800"])
+def test_a_line_that_cannot_be_added_is_told_and_leaves_nothing(tmp_path: Path, line: str) -> None:
+    path = tmp_path if line == "fine" else tmp_path / "rows.jsonl"
+    with pytest.raises(StoreError, match="Expected to add a line to"):
+        append_line(path, line)
+    assert not path.is_file() or path.read_bytes() == b""

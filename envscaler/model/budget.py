@@ -26,6 +26,7 @@ from envscaler.error import BudgetSpent, ParameterError, StoreError
 from envscaler.project import PACKAGE, root
 from envscaler.record import is_number
 from envscaler.schema import Usage
+from envscaler.store import append_line
 
 _COLUMNS = [
     "stage",
@@ -180,7 +181,7 @@ class Ledger:
         self.prices = read_prices() | {name: as_price(name, p) for name, p in (prices or {}).items()}
         self._entries: dict[tuple[str, str], _Entry] = defaultdict(_Entry)
         self._flying, self._in_flight = 0.0, 0
-        self._torn, self._read_to, self._by = "", 0, uuid.uuid4().hex[:8]
+        self._read_to, self._by = 0, uuid.uuid4().hex[:8]
         self._here = threading.local()
         self._lock = threading.Lock()
         self._landed = threading.Condition(self._lock)
@@ -220,13 +221,7 @@ class Ledger:
     def _write(self, step: str, model: str, usage: Usage, untold: bool) -> None:
         assert self.path is not None
         row = {"step": step, "model": model, **usage.model_dump(), "untold": untold, "by": self._by}
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(f"{self._torn}{json.dumps(row)}\n")
-            self._torn = ""
-        except OSError as error:
-            raise StoreError(f"{self.path}: expected to keep the account there, got: {error}.") from error
+        append_line(self.path, json.dumps(row))
 
     def _read(self) -> None:
         """Count what others have written to the file since; a line that a kill cut short was one call, and is lost."""
@@ -238,7 +233,7 @@ class Ledger:
                 content = file.read()
         except OSError as error:
             raise StoreError(f"{self.path}: expected an account, got: {error}.") from error
-        whole, self._torn = content.rfind(b"\n") + 1, "" if content.endswith(b"\n") else "\n"
+        whole = content.rfind(b"\n") + 1
         self._read_to += whole
         for line in content[:whole].removeprefix(codecs.BOM_UTF8).splitlines():
             if (row := _read_line(line)) and row["by"] != self._by:

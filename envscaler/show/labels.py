@@ -5,16 +5,14 @@ stays in the file as it is, and costs nobody else. Who agrees with whom is not w
 """
 
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from envscaler.error import StoreError
 from envscaler.schema import Intent, Part, Verdict
-from envscaler.store import refuse_no_file, sentence
+from envscaler.store import append_line, refuse_no_file, sentence
 
 
 class Label(Part):
@@ -85,7 +83,7 @@ class LabelFile:
             StoreError: it cannot be written; then it is not taken.
         """
         if self.path is not None:
-            _append(self.path, json.dumps(label.model_dump(), ensure_ascii=False) + "\n")
+            append_line(self.path, json.dumps(label.model_dump(), ensure_ascii=False), sync=True)
         self._keep(label)
 
     def _keep(self, label: Label) -> None:
@@ -102,28 +100,3 @@ class LabelFile:
             self.problems.append(f"{place}: expected one JSON object on this line, got {start!r} ({error}).")
         else:
             self._keep(label)
-
-
-def _append(path: Path, line: str) -> None:
-    """Add a line at the end in one write; what a failed write leaves is taken away again."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab", buffering=0) as file:
-            before = file.seek(0, os.SEEK_END)
-            # A line that a crash left unfinished must not swallow this one.
-            content = (b"" if _ends_a_line(path, before) else b"\n") + line.encode("utf-8")
-            if file.write(content) != len(content):
-                file.truncate(before)
-                raise OSError("the disk is full")
-            os.fsync(file.fileno())
-    except (OSError, ValueError) as error:  # ValueError: a path with a null character, or half a character
-        why: Any = getattr(error, "strerror", None) or error
-        raise StoreError(f"Expected to add a label to {path}, but {why}. Choose another file.") from error
-
-
-def _ends_a_line(path: Path, size: int) -> bool:
-    if not size:
-        return True
-    with path.open("rb") as file:
-        file.seek(size - 1)
-        return file.read(1) == b"\n"
