@@ -3,8 +3,8 @@
 A thing whose function raises an `EnvscalerError` becomes a `Failure` row and the others go on; a spent budget ends the
 stage, once the answers that are paid for have come; any other exception is a bug of ours and flies. Ctrl-C and
 Jupyter's "interrupt kernel" stop at once; what is already done is returned, with a warning that says how much is
-missing. Threads, not an event loop, so that it can be called from a notebook cell; the work is done by models and by
-sandboxed processes, which do not hold the GIL.
+missing. Threads, not an event loop, so that it can be called from a notebook cell; the work is done by models, by
+sandboxed processes, and where it is much and ours to compute by more processes (`elsewhere`).
 """
 
 import logging
@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from tqdm.auto import tqdm
 
+from envscaler.elsewhere import stage_of
 from envscaler.error import BudgetSpent, EnvscalerError, ParameterError
 from envscaler.schema import Failure, Record
 from envscaler.store import Records
@@ -54,7 +55,8 @@ def run_all(
         if stop.is_set():
             return None
         try:
-            return function(thing)
+            with stage_of(len(todo)):
+                return function(thing)
         except EnvscalerError as error:
             return Failure(stage=stage, parent_id=name(thing), error=type(error).__name__, message=str(error))
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from envscaler.agent import Agent
+from envscaler.elsewhere import elsewhere
 from envscaler.error import EnvscalerError, PartRefused
 from envscaler.model.request import Model
 from envscaler.parallel import run_all, several
@@ -180,7 +181,7 @@ def _try(draft: Draft) -> _Trial:
     except Stuck as stuck:
         found = evidence_of(draft, draft.proposed) if stuck.part == "witness" else None
         return _Trial(why=str(stuck), blamed=behind(stuck), found=found, stuck=True)
-    certificate = certify(draft.skeleton, scenario, seed=draft.seed)
+    certificate = elsewhere(certify, draft.skeleton, scenario, seed=draft.seed)
     if not certificate.valid:
         found = evidence_of(draft, draft.witness)
         why = f"scenarios/certificate: {_standing_against(certificate)}"

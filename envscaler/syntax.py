@@ -6,10 +6,17 @@ library parses through here, one at a time. Nothing is executed, and limits are 
 """
 
 import ast
+import re
 import threading
+import warnings
+from types import CodeType
 from typing import Literal, overload
 
+FILE = "<environment>"
+"""The file name that generated code has."""
 _one_at_a_time = threading.RLock()
+# What is doubtful in generated code is the referee's to say. (Filters set for a while would not be safe with threads.)
+warnings.filterwarnings("ignore", category=SyntaxWarning, module=re.escape(FILE))
 
 
 @overload
@@ -24,3 +31,9 @@ def parse(source: str, mode: str = "exec") -> ast.AST:
     """The syntax tree of a source; raises what `ast.parse` raises."""
     with _one_at_a_time:
         return ast.parse(source, mode=mode)
+
+
+def compiled(tree: ast.Module) -> CodeType:
+    """The code of a syntax tree; raises what `compile` raises."""
+    with _one_at_a_time:
+        return compile(tree, FILE, "exec", dont_inherit=True)

@@ -14,6 +14,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -23,6 +24,7 @@ from pydantic import ValidationError
 from envscaler import __version__
 from envscaler.certifying.examine import CANNOT_HOLD, Options, Recorded, examine_environment, examine_scenario
 from envscaler.certifying.rows import EnvironmentReport, ScenarioReport
+from envscaler.elsewhere import elsewhere
 from envscaler.error import StoreError
 from envscaler.given import a_path
 from envscaler.parallel import run_all
@@ -193,7 +195,9 @@ def _of_environment(
 ) -> _Job:
     name = named(skeleton)
     key = digest(["environment", skeleton.id, name, state, how])
-    return _Job(key, name, lambda: examine_environment(skeleton, state, name=name, options=options))
+    return _Job(
+        key, name, partial(elsewhere, examine_environment, skeleton, state, name=name, options=options)
+    )
 
 
 def _of_scenario(
@@ -207,12 +211,8 @@ def _of_scenario(
     played = [[call.model_dump(mode="json") for call, _ in episode] for episode in recorded]
     key = digest(["scenario", skeleton.id, scenario.id, name, played, options.search, how])
 
-    def do() -> Report:
-        return examine_scenario(
-            skeleton, scenario, name=name, environment=world, recorded=recorded, options=options
-        )
-
-    return _Job(key, name, do)
+    more: dict[str, Any] = {"environment": world, "recorded": recorded, "options": options}
+    return _Job(key, name, partial(elsewhere, examine_scenario, skeleton, scenario, name=name, **more))
 
 
 class _Ledger:

@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from envscaler.auditing.repair import mend_skeletons
+from envscaler.elsewhere import elsewhere
 from envscaler.given import at_least, many
 from envscaler.model.request import Model
 from envscaler.parallel import run_all, several
@@ -219,7 +220,7 @@ def _carried(
     def again(scenario: Scenario) -> list[Scenario]:
         skeleton = new_of[scenario.skeleton_id]
         moved = scenario.replace(skeleton_id=skeleton.id, certificate=None, origin=_settled(scenario.origin))
-        certificate = certify(skeleton, moved, seed=seed)
+        certificate = elsewhere(certify, skeleton, moved, seed=seed)
         return [moved.replace(certificate=certificate)] if certificate.valid else []
 
     moved = run_all(again, changed, stage="certify again", workers=workers, progress=progress)

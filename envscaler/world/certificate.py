@@ -278,6 +278,7 @@ class _Trials:
             loose=alike.is_loose,
             named=self._sources,
             freed=self._freed,
+            shape=alike.shape,
         )
 
     def _harder(self, branches: Branches, idle: Sequence[str]) -> list[Tried]:

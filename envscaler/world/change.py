@@ -15,6 +15,7 @@ Nothing here runs generated code.
 import json
 import marshal
 from itertools import islice
+from operator import is_
 from typing import Any
 
 import msgspec
@@ -98,14 +99,14 @@ def _compare(found: Diff, name: str, old: Any, new: Any) -> None:
     if old is new:
         return
     if old is not _ABSENT and new is not _ABSENT and type(old) is type(new):
-        if not _share(old, new) and identical(old, new):
+        if _parts_shared(old, new) or (not _share(old, new) and identical(old, new)):
             return
         one, other = records(old), records(new)
         if one is not None and other is not None:
-            for key in [*one, *(key for key in other if key not in one)]:
-                was, now = one.get(key, _ABSENT), other.get(key, _ABSENT)
-                if was is not now:
-                    _compare_records(found, path(name, key), was, now)
+            for key in [key for key, was in one.items() if other.get(key, _ABSENT) is not was]:
+                _compare_records(found, path(name, key), one[key], other.get(key, _ABSENT))
+            for key in [key for key in other if key not in one]:
+                _compare_records(found, path(name, key), _ABSENT, other[key])
             return
     _compare_records(found, escaped(name), old, new, whole=True)
 
@@ -122,23 +123,37 @@ def _compare_records(found: Diff, where: str, old: Any, new: Any, *, whole: bool
         found[where] = {"added": copied(new)}
     elif new is _ABSENT:
         found[where] = {"removed": copied(old)}
-    elif not identical(old, new) and not same(old, new):
-        found[where] = {
-            "changed": _fields(old, new) if isinstance(old, dict) and not whole else copied([old, new])
-        }
+    elif isinstance(old, dict) and isinstance(new, dict) and not whole:
+        if fields := _fields(old, new):
+            found[where] = {"changed": fields}
+    elif not same(old, new):
+        found[where] = {"changed": copied([old, new])}
 
 
 def identical(one: Json, other: Json) -> bool:
     """Whether two values are the same, keys in the same order too; the fast way past what is unchanged."""
-    return marshal.dumps(one, 2) == marshal.dumps(other, 2)
+    return one is other or _parts_shared(one, other) or marshal.dumps(one, 2) == marshal.dumps(other, 2)
 
 
-def _fields(old: dict[str, Json], new: Json) -> Json:
-    if not isinstance(new, dict):
-        return copied([old, new])
-    names = [*old, *(name for name in new if name not in old)]
-    changed = [n for n in names if n not in old or n not in new or not same(old[n], new[n])]
-    return {name: copied([old.get(name), new.get(name)]) for name in changed}
+def _parts_shared(one: Json, other: Json) -> bool:
+    """Whether two tables have the very same records, as views of one state have; no record is looked into."""
+    if not isinstance(one, dict) or not isinstance(other, dict) or len(one) != len(other):
+        return False
+    return all(map(is_, one.values(), other.values())) and list(one) == list(other)
+
+
+def _fields(old: dict[str, Json], new: dict[str, Json]) -> dict[str, Json]:
+    """The fields that differ, each with both values."""
+    changed = [name for name, value in old.items() if not _equal(value, new.get(name, _ABSENT))]
+    changed += [name for name in new if name not in old]
+    return copied({name: [old.get(name), new.get(name)] for name in changed}) if changed else {}
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """`same`, without a look at what is plain more than once."""
+    if type(one) is not type(other):
+        return False
+    return one == other and (not isinstance(one, dict | list) or same(one, other))
 
 
 def apply(mirror: State, patch: dict[str, Any]) -> Diff:

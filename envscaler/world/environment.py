@@ -15,8 +15,8 @@ the state beyond its tools. This module knows no user and no model; `episode` do
 import json
 import logging
 import marshal
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any, Self
 
 from envscaler.error import EnvironmentLost, ParameterError, ResetNeeded
@@ -26,7 +26,7 @@ from envscaler.world.action import UNREADABLE, read_action
 from envscaler.world.arguments import ArgumentsOf, nearest, shown
 from envscaler.world.change import Diff, State, copied, diff, shared, through_json
 from envscaler.world.check import RewardMode, grade, reward
-from envscaler.world.live import Live, ToolRaised
+from envscaler.world.live import Live, Snapshot, ToolRaised
 from envscaler.world.sandbox import Isolation, WorkerLost
 
 log = logging.getLogger(__name__)
@@ -34,28 +34,6 @@ log = logging.getLogger(__name__)
 StepResult = tuple[Json, float | None, bool, bool, dict[str, Any]]
 MOST_LOSSES = 3
 """Hangs and crashes of one episode after which it is given up."""
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """All there is to an episode at one moment, to return to or to fork from."""
-
-    state: bytes | State
-    """The state, packed, so that nobody can change it; of a near one a view."""
-    seed: int
-    """Seed of times, ids and draws."""
-    calls: int
-    """Calls that reached a tool."""
-    slept: float
-    """Virtual seconds slept."""
-    steps: int
-    """Actions taken."""
-    ended: bool
-    """Whether the episode is over."""
-    losses: int = 0
-    """Hangs and crashes so far."""
-    mark: int = 0
-    """The worker's number for it; 0 where it took no note."""
 
 
 class Environment:
@@ -167,6 +145,27 @@ class Environment:
         self._must_run()
         self._diff, self._faults = {}, []
         return self._answer(name, arguments, "")
+
+    def calls(self, calls: Sequence[tuple[str, Json]]) -> list[tuple[Json, Diff, bool]]:
+        """`call` for several in few exchanges: of each its reply, its changes, and whether it hung or crashed."""
+        self._begin()
+        self._must_run()
+        self._diff, self._faults = {}, []
+        made: list[tuple[Json, Diff, bool]] = []
+        lost = False
+        while len(made) < len(calls):
+            read = ((name, *self._read(name, given)) for name, given in calls[len(made) :] if not lost)
+            together = [(name, given) for name, given, wrong in takewhile(lambda one: not one[2], read)]
+            try:
+                done = self._live.run(together) if len(together) > 1 else []
+            except WorkerLost:
+                done, lost = [], True  # by which of them is found one by one
+            made += [(reply, self._shown(changed), False) for reply, changed in done]
+            if done and len(done) == len(together):
+                continue
+            reply = self.call(*calls[len(made)])
+            made.append((reply, self.diff, self.hung))
+        return made
 
     def attempt(self, name: str, arguments: Json = None) -> tuple[Json, Diff, State]:
         """What a call would reply, change and leave as the state, without making it; for whoever searches.

@@ -139,13 +139,36 @@ def _messages(values: dict[str, Json]) -> Iterator[dict[str, Any]]:
 
 
 def _differences(base: Json, value: Json) -> dict[str, Any] | None:
-    """The tables in which a state differs from another one; None where they are no states, or share little."""
+    """What a state has other than another one, tables and rows; None where they are no states, or share little."""
     if not isinstance(base, dict) or not isinstance(value, dict):
         return None
-    other = {k: v for k, v in value.items() if k not in base or not (v is base[k] or identical(v, base[k]))}
-    if len(other) == len(value):
+    whole: dict[str, Json] = {}
+    rows: dict[str, Json] = {}
+    for name, table in value.items():
+        if name in base and table is base[name]:
+            continue
+        told = _rows(base.get(name), table)
+        if told is None:
+            if name not in base or not identical(table, base[name]):
+                whole[name] = table
+        elif told["set"] or told["gone"]:
+            rows[name] = told
+    if len(whole) == len(value):
         return None
-    return {"set": other, "gone": [name for name in base if name not in value]}
+    return {"set": whole, "rows": rows, "gone": [name for name in base if name not in value]}
+
+
+def _rows(base: Json, table: Json) -> dict[str, Any] | None:
+    """The rows in which a table differs from another one; None where they do not make it again in its order."""
+    if not isinstance(base, dict) or not isinstance(table, dict):
+        return None
+    if list(table) == list(base):
+        return {"set": {k: v for k, v in table.items() if not identical(v, base[k])}, "gone": []}
+    gone = [key for key in base if key not in table]
+    if [key for key in base if key in table] + [key for key in table if key not in base] != list(table):
+        return None
+    changed = {k: v for k, v in table.items() if k not in base or not identical(v, base[k])}
+    return {"set": changed, "gone": gone}
 
 
 def _must(answer: dict[str, Any]) -> dict[str, Any]:

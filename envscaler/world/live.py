@@ -14,6 +14,8 @@ import os
 import random
 import threading
 import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from envscaler.error import EnvironmentLost, SourceError
@@ -21,6 +23,7 @@ from envscaler.schema import Json, Skeleton
 from envscaler.world.change import Diff, State, apply, shared
 from envscaler.world.sandbox import Isolation, Worker, WorkerLost, start_worker
 from envscaler.world.source import parse_class
+from envscaler.world.tree import packed_code
 
 _LOADING = 10.0
 """Seconds that loading a class may take."""
@@ -71,6 +74,28 @@ def _nothing() -> None:
     """Stands for a worker that is gone."""
 
 
+@dataclass(frozen=True)
+class Snapshot:
+    """All there is to an episode at one moment, to return to or to fork from."""
+
+    state: bytes | State
+    """The state, packed, so that nobody can change it; of a near one a view."""
+    seed: int
+    """Seed of times, ids and draws."""
+    calls: int
+    """Calls that reached a tool."""
+    slept: float
+    """Virtual seconds slept."""
+    steps: int
+    """Actions taken."""
+    ended: bool
+    """Whether the episode is over."""
+    losses: int = 0
+    """Hangs and crashes so far."""
+    mark: int = 0
+    """The worker's number for it; 0 where it took no note."""
+
+
 class ToolRaised(Exception):
     """A tool raised; it was undone. The message has the type and the message of its error."""
 
@@ -99,6 +124,7 @@ class Live:
         self._worker: Worker | None = None
         self._busy = threading.RLock()
         self._marked: dict[int, weakref.ref[Worker]] = {}
+        self._back: dict[str, int] = {}  # the moment the worker is to go back to before it does anything else
         self.state: State = {}
         self.seed, self.start = seed, start
         self.calls = 0
@@ -126,7 +152,7 @@ class Live:
         with self._busy:
             worker, number = self._ready(), next(_marks)
             try:
-                worker.ask("mark", timeout=_LOADING, mark=number)
+                worker.ask("mark", timeout=_LOADING, mark=number, **self._taken_back())
             except WorkerLost:
                 self.drop()
             self._marked[number] = weakref.ref(worker)
@@ -140,18 +166,19 @@ class Live:
                 self.go_to(state, calls=calls, slept=slept)
                 return
             self.state, self.calls, self.slept = state, calls, slept
-            try:
-                if not worker.ask("rewind", timeout=_LOADING, mark=mark)["ok"]:
-                    self.drop()
-            except WorkerLost:
-                self.drop()
+            self._back = {"rewind": mark}
+
+    def _taken_back(self) -> dict[str, int]:
+        """What tells the worker to go back first, once."""
+        back, self._back = self._back, {}
+        return back
 
     def drop(self) -> None:
         """End the worker; the state stays."""
         with self._busy:
             if self._worker is not None:
                 self._worker.close()
-            self._worker = None
+            self._worker, self._back = None, {}
 
     @property
     def warm(self) -> bool:
@@ -180,6 +207,28 @@ class Live:
             reply, changed, slept = _read_patch(self.state, self._done("call", tool, arguments))
             self.slept = max(self.slept, slept)
             return reply, changed
+
+    def run(self, calls: Sequence[tuple[str, dict[str, Json]]]) -> list[tuple[Json, Diff]]:
+        """`call` for several in one exchange, in the time of one: replies and changes up to the first that raises.
+
+        Raises:
+            WorkerLost: one hung or crashed; none of them was made.
+            EnvironmentLost: the state cannot be restored.
+        """
+        told = [{"tool": tool, "arguments": arguments} for tool, arguments in calls]
+        with self._busy:
+            answer = self._asked("calls", calls=told)
+            done = answer.get("done") if answer["ok"] else []
+            if not answer["ok"]:
+                self.drop()  # too much to tell at once: it stands elsewhere than this side knows
+            if not isinstance(done, list) or len(done) > len(calls):
+                raise EnvironmentLost("The environment's worker answered for other calls than were made.")
+            made = []
+            for one in done:
+                reply, changed, slept = _read_patch(self.state, one)
+                self.calls, self.slept = self.calls + 1, max(self.slept, slept)
+                made.append((reply, changed))
+            return made
 
     def watch(self, tool: str, arguments: dict[str, Json]) -> tuple[Json, Diff, State, set[int], list[Json]]:
         """`attempt`, and the lines it ran and `[type, line]` of each error that was raised in it.
@@ -219,12 +268,18 @@ class Live:
         raise ToolRaised(answer.get("error"))
 
     def _ask(self, do: str, tool: str, arguments: dict[str, Json]) -> dict[str, Any]:
-        position = {"seed": self.seed, "call": self.calls, "slept": self.slept, "start": self.start}
-        worker = self._ready()
         try:
-            return worker.ask(do, timeout=self._timeout, tool=tool, arguments=arguments, **position)
+            return self._asked(do, tool=tool, arguments=arguments)
         except WorkerLost:
             self.calls += do == "call"
+            raise
+
+    def _asked(self, do: str, **fields: Any) -> dict[str, Any]:
+        position = {"seed": self.seed, "call": self.calls, "slept": self.slept, "start": self.start}
+        worker, back = self._ready(), self._taken_back()
+        try:
+            return worker.ask(do, timeout=self._timeout, **fields, **position, **back)
+        except WorkerLost:
             self.drop()
             raise
 
@@ -261,6 +316,7 @@ class Live:
                 "load",
                 timeout=max(_LOADING, self._timeout),
                 source=skeleton.source,
+                code=packed_code(skeleton.source),
                 class_name=skeleton.class_name,
                 state=state,
                 key_types=self._key_types,

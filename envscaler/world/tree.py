@@ -4,6 +4,9 @@ What `source`, `joining` and `lint` share. Nothing is ever executed, and hostile
 """
 
 import ast
+import base64
+import functools
+import marshal
 
 from envscaler import syntax
 from envscaler.error import SourceError
@@ -30,6 +33,19 @@ def parse_tree(source: str) -> ast.Module:
         raise SourceError(f"line {error.lineno}: the source does not parse: {error.msg}.") from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise SourceError(f"line 1: the source does not parse: {error}.") from None
+
+
+@functools.lru_cache(maxsize=256)
+def packed_code(source: str) -> str:
+    """The code of a source, as base64 of marshalled bytes for workers; empty where it cannot be compiled.
+
+    Compiling a class takes a worker longer than all of a witness's calls, and one class is loaded again and again.
+    """
+    try:
+        code = syntax.compiled(parse_tree(source))
+    except (SourceError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""  # the worker says what is wrong, and where
+    return base64.b64encode(marshal.dumps(code)).decode()
 
 
 def find_class(tree: ast.Module, class_name: str | None = None) -> ast.ClassDef:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from envscaler.error import EnvironmentLost, ParameterError
-from envscaler.record import FROM, map_references
+from envscaler.record import FROM, map_references, references
 from envscaler.schema import Call, Json
 from envscaler.world.change import Diff, State, copied, diff, same, unescaped
 from envscaler.world.environment import Environment, Snapshot
@@ -104,20 +104,37 @@ def play(environment: Environment, witness: Sequence[Call], known: Sequence[Json
     diffs: list[Diff] = []
     refused: int | None = None
     lost = 0
-    for place, written in enumerate(witness, start=len(replies)):
-        try:
-            call = resolve(written, replies)
-            reply = environment.call(call.tool, call.arguments)
-            changed = environment.diff
-        except ParameterError as error:
-            call, reply, changed = written, {"success": False, "error": str(error)}, {}
-        replies.append(reply)
-        calls.append(call)
-        diffs.append(changed)
-        if not succeeded(reply):
-            refused = place if refused is None else refused
-            lost += environment.hung
+    while len(calls) < len(witness):
+        told = _told(witness[len(calls) :], replies)
+        asked = [(call.tool, call.arguments) for call, wrong in told if not wrong]
+        made = iter(environment.calls(asked))
+        for call, wrong in told:
+            reply, changed, hung = _unresolved(wrong) if wrong else next(made)
+            if not succeeded(reply):
+                refused = len(replies) if refused is None else refused
+                lost += hung
+            replies.append(reply)
+            calls.append(call)
+            diffs.append(changed)
     return Played(replies, calls, diffs, refused, lost)
+
+
+def _told(witness: Sequence[Call], replies: Sequence[Json]) -> list[tuple[Call, str]]:
+    """The next calls, resolved, and why one could not be; up to the first that refers to a reply of another of them."""
+    told: list[tuple[Call, str]] = []
+    for call in witness:
+        ways = references(call.arguments)
+        if any(_is_way(way) and len(replies) <= way[0] < len(replies) + len(told) for way in ways):
+            return told
+        try:
+            told.append((resolve(call, replies), ""))
+        except ParameterError as error:
+            told.append((call, str(error)))
+    return told
+
+
+def _unresolved(why: str) -> tuple[Json, Diff, bool]:
+    return {"success": False, "error": why}, {}, False
 
 
 def succeeded(reply: Json) -> bool:
@@ -221,11 +238,12 @@ class Branches:
             return None
         try:
             environment, known = self.go_to(place), self.played.replies[:place]
-            first = play(environment, calls[:1], known)
+            alone = 1 if astray else 0
+            first = play(environment, calls[:alone], known)
             self.lost += first.lost
             if astray and (first.refused is not None or self._as_it_went(place, first, environment.view)):
                 return None
-            played = play(environment, calls[1:], first.replies)
+            played = play(environment, calls[alone:], first.replies)
             self.lost += played.lost
             refused = played.refused if first.refused is None else first.refused
             return Branch(played.replies, refused, environment.view, [*first.calls, *played.calls])

@@ -70,6 +70,7 @@ def state_mutants(
     loose: Callable[[Leaf], bool] = lambda leaf: False,
     named: str = "",
     freed: Collection[str] = (),
+    shape: Shape | None = None,
 ) -> Iterator[StateMutant]:
     """Mutants of `after`, those of what was done first; never `after` itself, and none twice.
 
@@ -82,8 +83,9 @@ def state_mutants(
         named: text, e.g. of checks, that names records of bystanders to be tried first.
         freed: tables in which all may change as far as the library's guard goes; of each some records that stayed
             as they were are changed and taken away, whatever `most` says.
+        shape: that of `after`, where it is known.
     """
-    maker = _Maker(before, after, random.Random(f"states {seed}"), loose, named)
+    maker = _Maker(before, after, random.Random(f"states {seed}"), loose, named, shape or Shape(after))
     seen: set[tuple[Leaf, str]] = set()
     yield from _new(maker.freed(freed), seen, math.inf)
     apart = len(seen)
@@ -119,10 +121,16 @@ class _Maker:
     """The mutants of one pair of states."""
 
     def __init__(
-        self, before: State, after: State, chance: random.Random, loose: Callable[[Leaf], bool], named: str
+        self,
+        before: State,
+        after: State,
+        chance: random.Random,
+        loose: Callable[[Leaf], bool],
+        named: str,
+        shape: Shape,
     ) -> None:
         self._before, self._after, self._chance, self._loose = before, after, chance, loose
-        self._shape, self._named = Shape(after), named
+        self._shape, self._named = shape, named
         self._diff: Diff = diff(before, after)
         self._old: dict[Leaf, Json] = {}
         self._whole, self._leaves = self._changed()

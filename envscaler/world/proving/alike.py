@@ -9,10 +9,13 @@ rose by as many as records were added counts ids, and is as loose as they are.
 It compares what was changed, so unchanged tables cost next to nothing. It runs nothing.
 """
 
+import hashlib
 import re
 from collections.abc import Collection, Iterator
 
-from envscaler.record import canonical, digest, is_number
+import msgspec
+
+from envscaler.record import canonical, is_number
 from envscaler.schema import Json
 from envscaler.world.change import Diff, State, diff, records, same, unescaped
 from envscaler.world.proving.shape import Leaf, Path, Shape, leaves, pattern, value_at, with_value
@@ -110,7 +113,7 @@ class Alike:
             ]
             for how, record, content in found.records
         ]
-        return digest(sorted(map(canonical, told)))
+        return _text(sorted(map(_text, told)))
 
     def is_back(self, before: State, after: State) -> bool:
         """Whether a state is as an earlier one was, but for loose leaves and counters."""
@@ -172,13 +175,25 @@ class Alike:
                 mine = found.id_of(record)
                 told = self._told(found, record, content, names)
                 if how == "added" and mine in about:
-                    about[mine].append(canonical(told))
+                    about[mine].append(_text(told))
                 known = [record.table, names.get(mine, "") if how == "added" else record.key]
                 for way, key in found.mentions(record, content):
                     if key != mine:
-                        about[key].append(canonical(["from", *known, list(way)]))
-            names = {key: digest([found.ids[key], sorted(said)]) for key, said in about.items()}
+                        about[key].append(_text(["from", *known, list(way)]))
+            names = {key: _short([found.ids[key], sorted(said)]) for key, said in about.items()}
         return names
+
+
+def _text(content: Json) -> str:
+    """A text that equal contents have in common; `canonical`, much faster where it can be."""
+    try:
+        return msgspec.json.encode(content, order="sorted").decode()
+    except (TypeError, ValueError, OverflowError):
+        return canonical(content)
+
+
+def _short(content: Json) -> str:
+    return hashlib.sha256(_text(content).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 class _Changes:

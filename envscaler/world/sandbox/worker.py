@@ -5,11 +5,13 @@ the user's process as JSON text only. Who starts and seals it is `zygote`. Stand
 decides what a failure means; `world.environment` and `world.check` do.
 """
 
+import base64
 import builtins
 import functools
 import importlib
 import inspect
 import json
+import marshal
 import os
 import struct
 import sys
@@ -17,6 +19,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 import envscaler.world.sandbox.seal as seal
+from envscaler.syntax import FILE
 from envscaler.world.clock import Position, stand_in
 from envscaler.world.sandbox.allowed import ALLOWED, HIDDEN
 from envscaler.world.sandbox.observe import observe
@@ -36,8 +39,6 @@ from envscaler.world.sandbox.track import (
 
 LIMIT = 8 * 2**20
 """Bytes that one frame may have."""
-FILE = "<environment>"
-"""The file name that generated code sees."""
 _loads = json.loads
 _NAMES = {name: value for name, value in vars(builtins).items() if name not in HIDDEN}
 """The builtins that generated code sees."""
@@ -104,9 +105,9 @@ class Space:
             self._modules[name] = stand_in(name, self._position) or _copied(importlib.import_module(name))
         return self._modules[name]
 
-    def run(self, source: str) -> None:
-        """Execute a source in this space."""
-        exec(_compiled(source), self.globals)
+    def run(self, source: str, code: str = "") -> None:
+        """Execute a source in this space; compiled already where `code` has it, as base64 of marshalled bytes."""
+        exec(marshal.loads(base64.b64decode(code)) if code else _compiled(source), self.globals)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -162,13 +163,15 @@ class Worker:
         self._tracker: Tracker | None = None
         self._tools: frozenset[str] = frozenset()
         self._key_types: dict[str, list[str]] = {}
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, Any] = {}
         self._marks: dict[int, dict[str, Kept]] = {}
 
     def answer(self, request: dict[str, Any]) -> bytes:
         """The reply to one request, as JSON."""
         doing = getattr(self, f"_do_{request['do']}")
         try:
+            if "rewind" in request:
+                self._rewind(request["rewind"])
             body = b'{"id":%d,"ok":true,%s' % (request["id"], doing(request))
             if len(body) > LIMIT:
                 raise NotJson(f"the answer has {len(body):,} bytes; at most {LIMIT:,} are allowed")
@@ -187,7 +190,7 @@ class Worker:
         state, key_types = request["state"], request["key_types"]
         self._position.move(request["seed"], -1, 0.0, request["start"])
         space = Space(self._position)
-        space.run(request["source"])
+        space.run(request["source"], request["code"])
         kind = space.globals.get(request["class_name"])
         if not isinstance(kind, type):
             raise TypeError(f"the source has no class {request['class_name']}")
@@ -216,6 +219,22 @@ class Worker:
         reply = encode(finished(method(**request["arguments"])))
         rest = encode({"slept": self._position.slept})[1:]
         return b'"reply":%s,"patch":%s,%s' % (reply, self._tracker.patch(), rest)
+
+    def _do_calls(self, request: dict[str, Any]) -> bytes:
+        """Calls one after another, as far as none raises: what each told. The one that raises is undone."""
+        assert self._tracker is not None
+        told, calls = [], request.pop("calls")[::-1]
+        while calls:
+            request |= calls.pop()
+            try:
+                told.append(b"{%s" % self._do_call(request))
+            except BaseException:  # noqa: BLE001 - whoever asked makes that call again, and is told then
+                self._tracker.roll_back()
+                break
+            self._tracker.commit()
+            request |= {"call": request["call"] + 1, "slept": self._position.slept, "arguments": None}
+            self._tracker.settle()
+        return b'"done":[%s]}' % b",".join(told)
 
     def _do_attempt(self, request: dict[str, Any]) -> bytes:
         """A call as `call` makes it; the state is put back."""
@@ -247,11 +266,10 @@ class Worker:
         self._marks[request["mark"]] = self._tracker.mark()
         return b'"marked":true}'
 
-    def _do_rewind(self, request: dict[str, Any]) -> bytes:
+    def _rewind(self, mark: int) -> None:
         """Go back to a moment; far cheaper than to load the state again."""
         assert self._tracker is not None
-        self._tracker.rewind(self._marks[request["mark"]])
-        return b'"rewound":true}'
+        self._tracker.rewind(self._marks[mark])
 
     def settle(self) -> None:
         """What can be done after a reply, while the parent is busy with it."""
@@ -259,32 +277,44 @@ class Worker:
             self._tracker.settle()
 
     def _do_hold(self, request: dict[str, Any]) -> bytes:
-        for name, value in request["values"].items():
-            self._held[name] = Held(value)
+        self._held |= request["values"]
         for name, change in request.get("changes", {}).items():
-            # A state that is mostly like another one comes as its differences; its tables are shared till spoilt.
-            base = self._held[change["like"]].fresh()
-            self._held[name] = Held(
-                {k: v for k, v in base.items() if k not in change["gone"]} | change["set"]
-            )
+            # A state that is mostly like another one comes as its differences; they share the rest.
+            base = self._held[change["like"]]
+            state = {k: v for k, v in base.items() if k not in change["gone"]} | change["set"]
+            for table, rows in change["rows"].items():
+                state[table] = {k: v for k, v in base[table].items() if k not in rows["gone"]} | rows["set"]
+            self._held[name] = state
         return b'"held":true}'
 
     def _do_judge(self, request: dict[str, Any]) -> bytes:
         sources, runs = request["sources"], request["runs"]
-        return b'"answers":%s}' % encode(
-            [[self._judge(request, s, names) for names in runs] for s in sources]
-        )
+        used = {*request["globals"].values(), *(name for names in runs for name in names)} & self._held.keys()
+        kept = {name: quick(self._held[name]) for name in used}
+        rows = [[self._judge(request, source, names) for source in sources] for names in runs]
+        if any(quick(self._held[name]) != known for name, known in kept.items()):
+            # A source wrote into what it was given: each is asked again, on copies of its own.
+            rows = [[self._apart(request, source, names, kept) for source in sources] for names in runs]
+            self._held |= {name: unpack(known) for name, known in kept.items()}
+        return b'"answers":%s}' % encode([list(column) for column in zip(*rows, strict=True)])
+
+    def _apart(
+        self, request: dict[str, Any], source: str, names: list[str], kept: dict[str, bytes]
+    ) -> dict[str, Any]:
+        """What a source says in one run, whatever ran before."""
+        given = {*request["globals"].values(), *names} & kept.keys()
+        self._held |= {name: unpack(kept[name]) for name in given}
+        return self._judge(request, source, names)
 
     def _judge(self, request: dict[str, Any], source: str, names: list[str]) -> dict[str, Any]:
-        # Every run gets its own names and its own copies: no check sees what another one did.
         self._position.move(0, 0, 0.0)
         space = Space(self._position)
         try:
             for name, held in request["globals"].items():
                 if name in source:
-                    space.globals[name] = self._held[held].fresh()
+                    space.globals[name] = self._held[held]
             space.run(source)
-            passed = entry(space.globals, request["entry"])(*(self._held[name].fresh() for name in names))
+            passed = entry(space.globals, request["entry"])(*(self._held[name] for name in names))
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is a fact about that check
             told = described(error)
             return {"passed": None, "note": f"raised {told['type']}: {told['message']}"}
@@ -296,23 +326,6 @@ class Worker:
 
     def _do_test(self, request: dict[str, Any]) -> bytes:
         return b'"leaks":%s}' % encode(seal.leaks())
-
-
-class Held:
-    """A value that run after run gets fresh: copied anew only when the last run left a trace on it."""
-
-    def __init__(self, value: Any) -> None:
-        self._value = value
-        del value
-        self._quick = quick(self._value)
-        self._bytes = self._quick or pack(self._value)
-
-    def fresh(self) -> Any:
-        """The value, as it was."""
-        if not self._quick or quick(self._value) != self._quick:
-            self._value = unpack(self._bytes)
-            self._quick = quick(self._value)
-        return self._value
 
 
 def encode_safely(message: dict[str, Any]) -> bytes:

@@ -1,0 +1,110 @@
+"""Work that computes, in other processes of ours: threads of one process hold one another up (GIL).
+
+A stage with many things to do (`parallel.run_all`) has its threads hand such work over: a certificate, the
+examination of a published scenario. For a few things the processes would not have started before all is done, so
+those stay here; the results are the same either way. The processes start at the first use, import the library and
+nothing of the caller's script, wait idle for a while, and end with this process.
+"""
+
+import atexit
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+MANY = 16
+"""Things that a stage must have for its work to be handed over."""
+IDLE = 300
+"""Seconds that a process waits for more to do before it ends."""
+_WATCHED = ("ENVSCALER_ISOLATION", "ENVSCALER_HOME")
+"""What the other processes must find as it is here now, and not as it was when they started."""
+_stage = threading.local()
+
+
+@contextmanager
+def stage_of(things: int) -> Iterator[None]:
+    """Within a stage's thread: whether there is enough to do for other processes is decided by how many things."""
+    _stage.many = things >= MANY
+    try:
+        yield
+    finally:
+        _stage.many = False
+
+
+def elsewhere(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    """What a function of this library returns or raises; run in another process where a stage has many things to do.
+
+    Args:
+        function: one that can be imported by its name, and leaves nothing behind here.
+        arguments: what can be pickled, as records can.
+        named: more of it.
+    """
+    if not getattr(_stage, "many", False) or _processors() < 2:
+        return function(*arguments, **named)
+    from loky.process_executor import BrokenProcessPool, ShutdownExecutorError
+
+    here = {name: os.environ[name] for name in _WATCHED if name in os.environ}
+    try:
+        return _helpers.pool().submit(_there, here, function, arguments, named).result()
+    except (BrokenProcessPool, ShutdownExecutorError) as error:
+        log.warning("A process that was to help has ended (%s); its work is done here.", error)
+        return function(*arguments, **named)
+
+
+class _Helpers:
+    """The processes of this one: one for each processor, for all its threads."""
+
+    def __init__(self) -> None:
+        self._lock, self._owner = threading.Lock(), 0
+        self._pool: Any = None
+
+    def pool(self) -> Any:
+        """The pool; a new one where the last has lost a process, or is that of the process we were forked from."""
+        from loky import ProcessPoolExecutor
+
+        with self._lock:
+            if self._owner != os.getpid() or self._pool._flags.broken:
+                self._owner = os.getpid()
+                self._pool = ProcessPoolExecutor(_processors(), timeout=IDLE, initializer=_prepared)
+            return self._pool
+
+    def close(self) -> None:
+        """End them; what they are doing is not wanted any more."""
+        if self._pool is not None and self._owner == os.getpid():
+            self._pool.shutdown(wait=True, kill_workers=True)
+            self._pool = None
+
+
+_helpers = _Helpers()
+atexit.register(_helpers.close)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _prepared() -> None:
+    # Ctrl-C is for the process that asked; it waits for nobody here.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after the one that asked was killed, and could not say so."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
+def _there(here: dict[str, str], function: Callable[..., T], arguments: Any, named: dict[str, Any]) -> T:
+    for name in _WATCHED:
+        os.environ.pop(name, None)
+    os.environ |= here
+    return function(*arguments, **named)
