@@ -291,18 +291,14 @@ def test_checks_that_write_into_states_that_share_rows_spoil_none_of_them() -> N
     rows = {f"R{n}": {"n": n, "tags": ["b", "a"]} for n in range(6)}
     first = {"rows": rows, "note": "x"}
     states = [first, {"rows": {**rows, "R1": {"n": 9, "tags": []}}, "note": "x"}, {**first, "note": "y"}]
-    writing = [
-        "def check_func(final_state):\n    final_state['rows']['R0']['tags'].sort()\n    return True",
-        "def check_func(final_state):\n    final_state['rows'].pop('R5')\n    initial_state['rows'].clear()\n    return True",
-        "def check_func(final_state):\n    final_state['rows']['R2']['n'] = float(final_state['rows']['R2']['n'])\n    return True",
+    bodies = [
+        "final_state['rows']['R0']['tags'].sort(); return True",
+        "final_state['rows'].pop('R5'); initial_state['rows'].clear(); return True",
+        "row = final_state['rows']['R2']; row['n'] = float(row['n']); return True",
+        "a, b = final_state['rows'], initial_state['rows']; return len(a) == 6 == len(b)",
+        "a = final_state['rows']; return a['R0']['tags'] == ['b', 'a'] and type(a['R2']['n']) is int",
     ]
-    reading = (
-        "def check_func(final_state):\n    rows = final_state['rows']\n    return len(rows) == 6 == len(initial_state['rows'])"
-        " and rows['R0']['tags'] == ['b', 'a'] and type(rows['R2']['n']) is int"
-    )
-    checks = [
-        Check(item=f"Has {n}?", kind="goal", source=source) for n, source in enumerate([*writing, reading])
-    ]
+    checks = [check(body) for body in bodies]
     for order in (checks, checks[::-1]):
         for outcomes in grade_all(order, first, states, ["rows", "note"]):
-            assert [outcome.passed for outcome in outcomes] == [True] * 5
+            assert [outcome.passed for outcome in outcomes] == [True] * 6
