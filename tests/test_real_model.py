@@ -150,7 +150,8 @@ def test_what_is_longer_than_its_context_is_a_failure_in_the_servers_words(live:
 def test_every_episode_is_played_to_an_ending_and_graded(live: Live) -> None:
     assert not live.results.failures
     for rollout, (_, steps) in zip(live.results.rollouts, PLAYED, strict=True):
-        assert rollout.ending in ("finished", "truncated") and not rollout.cause, rollout.extra
+        assert rollout.ending in ("finished", "truncated"), rollout.extra
+        assert rollout.cause in ("", "agent"), "it may have nothing to say, or never come to an end"
         assert rollout.reward is not None and 0 <= rollout.reward <= 1
         assert 1 <= len(rollout.trajectory) <= steps
         assert rollout.outcomes and rollout.origin and rollout.origin.model == NAME
