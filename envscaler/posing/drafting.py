@@ -135,6 +135,7 @@ class Draft:
         self._solver = solver
         self._feedback: dict[str, str] = {}
         self._warned: set[tuple[str, str]] = set()
+        self._sent: set[tuple[str, str]] = set()
         self._given_up: dict[str, Json] = {}
         self._writers: dict[PartName, Callable[[], None]] = {
             "state": self._write_state,
@@ -329,7 +330,12 @@ class Draft:
         for tried in range(TRIES):
             for text, fault in problems.items():
                 self._again("check", f"{text} {fault}")
-                self._feedback[text] = told(fault, self.checks.pop(text).source)
+                feedback = told(fault, self.checks.pop(text).source)
+                if (text, feedback) in self._sent:
+                    # Else a model that repeats itself would be given its own memory of what it said before.
+                    feedback = f"Answer {tried} cannot be used either. {feedback}"
+                self._sent.add((text, feedback))
+                self._feedback[text] = feedback
             for item in self.checklist.items:
                 if item.item not in self.checks:
                     self.checks[item.item] = self._write_check(item)
