@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from envscaler.error import ModelError
 from envscaler.model.client import OpenAIModel
+from envscaler.model.connect import connect
 from envscaler.model.reply import JsonObject, schema_of
 from envscaler.model.request import Request
 from envscaler.schema import Usage
@@ -226,6 +227,14 @@ def test_a_server_that_hangs_is_given_up(loopback):
     loopback.otherwise = lambda seen: time.sleep(1) or completion("late")
     with pytest.raises(ModelError, match=r"no answer within 0\.2 s"):
         connected(loopback, timeout=0.2, attempts=2).answer(ask())
+
+
+@pytest.mark.parametrize(("timeout", "deadline"), [(30.0, 900.0), (36_000.0, 36_000.0)])
+def test_who_waits_longer_for_an_answer_is_not_cut_by_the_limit_of_all_attempts(timeout, deadline):
+    """On two cores one answer can take half an hour."""
+    inner = connect("m", base_url="http://127.0.0.1:9/v1", timeout=timeout).inner
+    assert isinstance(inner, OpenAIModel)
+    assert (inner.server.timeout, inner.server.deadline) == (timeout, deadline)
 
 
 def test_a_server_that_is_not_there_is_told_soon_and_with_its_url():

@@ -13,6 +13,7 @@ from envscaler.model.cache import CachedModel, Mode
 from envscaler.model.client import OpenAIModel
 from envscaler.model.embedding import connect_encoder
 from envscaler.model.scripted import RecordedModel
+from envscaler.model.server import DEADLINE
 from envscaler.project import replies_path
 
 __all__ = ["builtin_sources", "connect", "connect_encoder"]
@@ -45,7 +46,7 @@ def connect(
         seed: of the built-in model's choices; for others it is sent as `seed` unless it is 0; a recording has its own.
         fault_rate: how often the built-in model errs on purpose; without meaning for others.
         workers: threads that may ask a server at once.
-        timeout: seconds to wait for one answer.
+        timeout: seconds to wait for one answer; a machine of one's own may take an hour over a long one.
         budget_usd: dollars after which no call is made any more (`BudgetSpent`).
         prices: what models cost, e.g. `{"my-model": (0.2, 0.6)}`, dollars a million tokens of input and output; default
             `data/prices.yaml` over the table of the library.
@@ -77,8 +78,16 @@ def connect(
         recorded = name.removeprefix("recorded:")
         return RecordedModel(replies_path(recorded), settings=chosen, ledger=ledger)
     offline = cache == "replay_only"
+    # All attempts at a request together have a limit of their own, which may not cut the one that was asked for.
+    deadline = max(DEADLINE, timeout)
     model = OpenAIModel(
-        name, base_url=base_url, api_key=api_key, workers=workers, timeout=timeout, offline=offline
+        name,
+        base_url=base_url,
+        api_key=api_key,
+        workers=workers,
+        timeout=timeout,
+        deadline=deadline,
+        offline=offline,
     )
     return CachedModel(model, mode=cache or "read_write", settings=chosen, ledger=ledger)
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
 _OPENAI = "https://api.openai.com/v1"
+DEADLINE = 900.0
+"""Seconds for one request, all attempts and waits together, where nobody says otherwise."""
 _LONGEST_WAIT = 120.0
 """Seconds; a server that wants more is not waited for."""
 _SHARE, _POOLS = 32, 16
@@ -56,7 +58,7 @@ class Server:
         base_url: str | None = None,
         api_key: str | None = None,
         timeout: float = 300.0,
-        deadline: float = 900.0,
+        deadline: float = DEADLINE,
         attempts: int = 6,
         offline: bool = False,
     ) -> None:
