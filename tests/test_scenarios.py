@@ -87,7 +87,9 @@ def test_a_check_that_stays_vacuous_is_refused_and_located() -> None:
     with pytest.raises(PartRefused, match=r"scenarios/check.*L-1 of Emma"):
         build_scenario(library.skeleton(), model)
     told = [b["feedback"] for b in asked(model, "scenarios/check") if b["item"] == FIRST]
-    assert len(told) == len(set(told)) == 3  # asked for anew each time, and not of a memory of the answer before
+    assert (
+        len(told) == len(set(told)) == 3
+    )  # asked for anew each time, and not of a memory of the answer before
 
 
 def test_what_is_only_strange_is_no_reason_to_refuse_at_the_last_try() -> None:
