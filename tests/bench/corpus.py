@@ -27,7 +27,7 @@ from envscaler.model.builtin import BuiltinModel
 from envscaler.model.builtin.build import world_of
 from envscaler.model.builtin.domain import domains
 from envscaler.parallel import run_all
-from envscaler.schema import Scenario, Skeleton, Theme
+from envscaler.schema import Audit, Scenario, Skeleton, Theme
 from envscaler.world.proving.binding import Binding, binding_rules
 from envscaler.world.proving.queries import Query, counting_queries
 
@@ -72,23 +72,21 @@ def in_threads(work: Callable[[Any], list[Any]], things: Iterable[Any], model: B
 
 def environments(
     skeletons: list[Skeleton], model: BuiltinModel, arguments: argparse.Namespace
-) -> list[Skeleton]:
-    """Those to go on with: as they are, or audited where tools may err."""
+) -> tuple[list[Skeleton], list[Audit]]:
+    """Those to go on with, as they are, or audited where tools may err; and the audits."""
     tell("environments", len(skeletons), "count")
     if not arguments.fault_rate:
-        return skeletons
+        return skeletons, []
     audits = es.audit_skeletons(
         skeletons, model, rounds=arguments.rounds, seed=arguments.seed, progress=False
     )
     kept = list(es.passing(skeletons, audits))
     tell("environments kept by the audit", len(kept), "count")
-    return kept
+    return kept, list(audits)
 
 
 def certified(scenarios: list[Scenario], asked: int) -> None:
     """Yields, and what the certificates say of mutants and of other solutions."""
-    revised = [s for s in scenarios if s.origin and s.origin.settings.get("revisions")]
-    tell("certified before repair", (len(scenarios) - len(revised)) / asked, "share")
     tell("certified after repair", len(scenarios) / asked, "share")
     kills = [[bool(kill.killers) for kill in s.certificate.kills] for s in scenarios if s.certificate]
     tell("mutants of a scenario, least", min(map(len, kills)), "count")
@@ -104,6 +102,11 @@ def certified(scenarios: list[Scenario], asked: int) -> None:
     tell("solved otherwise, paid", fmean(proof.status == "proved" for proof in other), "share")
     free = [p for p in other if p.name.endswith("free arguments") and p.figure is not None]
     tell("scenarios with free arguments tried", len(free), "count")
+
+
+def unrevised(scenarios: Iterable[Scenario]) -> int:
+    """How many were certified as they were written."""
+    return sum(not (s.origin and s.origin.settings.get("revisions")) for s in scenarios)
 
 
 def witnesses(scenarios: list[Scenario], tools: dict[str, Skeleton]) -> None:
@@ -195,20 +198,26 @@ def main() -> None:
     chosen = sorted(domains())[: arguments.domains]
     made = themes(chosen, arguments.seed)
     built = list(timed("skeletons", lambda: es.build_skeletons(made, model, progress=False)))
-    skeletons = environments(built, model, arguments)
+    skeletons, audits = timed("audits", lambda: environments(built, model, arguments))
     domain_of = {theme.id: name for theme, name in zip(made, chosen, strict=True)}
-    names = {skeleton.id: domain_of[skeleton.theme_id] for skeleton in skeletons}
-    tools = {skeleton.id: skeleton for skeleton in skeletons}
+    asked = len(skeletons) * arguments.scenarios
     options = {"n": arguments.scenarios, "seed": arguments.seed, "progress": False}
     scenarios = timed("scenarios", lambda: es.build_scenarios(skeletons, model, **options))
+    tell("certified, none of their parts asked for again", unrevised(scenarios) / asked, "share")
+    tell("certified, no tool asked for again", len(scenarios) / asked, "share")
+    done = timed(
+        "completing", lambda: es.complete_scenarios(skeletons, scenarios, model, audits=audits, **options)
+    )
+    skeletons, scenarios = list(done.skeletons), done.scenarios
+    for row in done.rounds:
+        print(json.dumps({"bench": "corpus", "round": row}), flush=True)
+    names = {skeleton.id: domain_of[skeleton.theme_id] for skeleton in skeletons}
+    tools = {skeleton.id: skeleton for skeleton in skeletons}
     for failure in scenarios.failures:
-        print(
-            json.dumps(
-                {"bench": "corpus", "failed": names[failure.parent_id], "message": failure.message[:300]}
-            )
-        )
+        failed = {"failed": names.get(failure.parent_id, failure.parent_id), "message": failure.message[:300]}
+        print(json.dumps({"bench": "corpus", **failed}), flush=True)
     tell("scenarios", len(scenarios), "count")
-    certified(list(scenarios), len(skeletons) * arguments.scenarios)
+    certified(list(scenarios), asked)
     likeness(list(scenarios), names)
     timed("rules", lambda: rules(skeletons, names, model, arguments.seed))
     witnesses(list(scenarios), tools)
