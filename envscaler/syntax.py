@@ -30,7 +30,7 @@ def parse(source: str, mode: Literal["eval"]) -> ast.Expression: ...
 def parse(source: str, mode: str = "exec") -> ast.AST:
     """The syntax tree of a source; raises what `ast.parse` raises."""
     with _one_at_a_time:
-        return ast.parse(source, mode=mode)
+        return ast.parse(source, FILE, mode)
 
 
 def compiled(tree: ast.Module) -> CodeType:

@@ -1,5 +1,6 @@
 """Grading: broken is never false, checks share nothing, bystanders stay, the three rewards."""
 
+import time
 from collections import Counter
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from worlds import STATE, rule
 
 from envscaler.error import ParameterError
-from envscaler.schema import Check, Outcome
+from envscaler.schema import Check, Outcome, Rule
 from envscaler.world.check import (
     Grader,
     all_broken_invariants,
@@ -302,3 +303,37 @@ def test_checks_that_write_into_states_that_share_rows_spoil_none_of_them() -> N
     for order in (checks, checks[::-1]):
         for outcomes in grade_all(order, first, states, ["rows", "note"]):
             assert [outcome.passed for outcome in outcomes] == [True] * 6
+
+
+def test_checks_that_let_what_is_shared_grow_do_not_fail_for_it() -> None:
+    first = {"rows": {f"R{n}": {"n": n, "tags": [1]} for n in range(3)}, "note": 0}
+    states = [first, *({**first, "note": n} for n in range(1, 40))]
+    doubling = "for _ in range(3):\n        tags += tags\n    return True"
+    growing = f"def check_func(final_state):\n    tags = final_state['rows']['R0']['tags']\n    {doubling}"
+    late = growing.replace("for _", "if final_state['note']: tags += [0] * 3 * 10**6\n    for _")
+    reading = "def check_func(final_state):\n    return final_state['rows']['R0']['tags'] == [1]"
+    for sources in ([growing, reading], [late, reading]):
+        checks = [Check(item=f"Has {n}?", kind="goal", source=source) for n, source in enumerate(sources)]
+        told = [
+            [outcome.passed for outcome in outcomes]
+            for outcomes in grade_all(checks, first, states, ["note"])
+        ]
+        assert [outcomes[1] for outcomes in told] == [True] * 40
+        assert sources[0] is late or [outcomes[0] for outcomes in told] == [True] * 40
+
+
+def test_a_table_with_keys_that_are_no_text_is_held_as_it_is() -> None:
+    source = "def invariant(before, after, call):\n    return list(after['rows']) == ['1']"
+    two, one = {"rows": {1: {}, 2: {}}}, {"rows": {1: {}}}
+    changes = [(two, one, None), (one, {"rows": {"1": {}}}, None)]
+    assert all_broken_invariants([Rule(text="One.", invariant=source)], changes) == [[], []]
+
+
+def test_states_that_lost_most_of_a_large_table_are_held_in_no_time() -> None:
+    rows = {f"K{n}": {"n": n} for n in range(20_000)}
+    source = "def check_func(final_state):\n    return len(final_state['rows']) in (20_000, 10_000, 0)"
+    states = [{"rows": rows, "n": 0}, {"rows": {}, "n": 0}, {"rows": dict(list(rows.items())[::2]), "n": 0}]
+    began = time.monotonic()
+    told = grade_all([Check(item="Has?", kind="goal", source=source)], states[0], states, ["rows"])
+    assert all(outcome.passed for outcomes in told for outcome in outcomes)
+    assert time.monotonic() - began < 4

@@ -1,13 +1,18 @@
 """Several calls at once: as if each were made by itself, whatever goes wrong among them."""
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envscaler.error import EnvironmentLost
-from envscaler.schema import Call, Skeleton
+from envscaler.schema import Call, Skeleton, Tool
+from envscaler.world.arguments import ArgumentsOf
 from envscaler.world.environment import Environment
 from envscaler.world.source import read_tools
+from envscaler.world.tree import packed_code
 from envscaler.world.witness import Branches, play
 
 SOURCE = '''
@@ -179,3 +184,105 @@ def test_references_to_calls_made_together_wait_for_their_replies(counter: Skele
         branches = Branches(environment, witness[:3])
         branch = branches.go_on(1, [Call(tool="add", arguments={"amount": 7}), witness[2]])
         assert branch is not None and branch.final["total"] == 9 and branch.refused is None
+
+
+HIDDEN = '''
+import itertools
+
+class Hidden:
+    """Has an attribute that is not followed."""
+
+    def __init__(self):
+        self._ids = itertools.count(1)
+        self.rows = {}
+
+    def add(self, text: str, fail: bool = False) -> dict:
+        """Add one.
+
+        Args:
+            text: what.
+            fail: whether to fail.
+        """
+        key = f"R{next(self._ids)}"
+        self.rows[key] = {"length": len(text)}
+        if fail:
+            raise ValueError(text)
+        return {"success": True, "id": key}
+'''
+
+
+def test_one_that_raises_is_run_once() -> None:
+    calls = [("add", {"text": "a"}), ("add", {"text": "b", "fail": True}), ("add", {"text": "c"})]
+    with Environment(a_world("Hidden", HIDDEN)) as together, Environment(a_world("Hidden", HIDDEN)) as alone:
+        assert together.calls(calls) == [(alone.call(*call), alone.diff, alone.hung) for call in calls]
+        assert together.state == alone.state and list(alone.state["rows"]) == ["R1", "R3"]
+
+
+def test_what_is_seen_afterwards_is_of_the_last_call(counter: Skeleton) -> None:
+    bad, good = ("half", {"amount": 1}), ("add", {"amount": 1})
+    with Environment(counter) as together, Environment(counter) as alone:
+        for calls in ([good, good], [bad, good, good], [good, good, bad], [good, ("add", "{")], [bad, bad]):
+            together.calls(calls)
+            for call in calls:
+                alone.call(*call)
+            assert (together.diff, together.faults, together.hung) == (alone.diff, alone.faults, alone.hung)
+
+
+def test_arguments_too_large_to_be_sent_together_are_sent_one_by_one() -> None:
+    source = TELLER.replace("size: int", "size: str").replace('"x" * size', "str(len(size))")
+    with Environment(a_world("Teller", source)) as environment:
+        moment = environment.snapshot(near=True)
+        environment.call("tell", {"size": ""})
+        environment.restore(moment)
+        made = environment.calls([("tell", {"size": "x" * 990_000})] * 9)
+        assert [reply for reply, _, _ in made] == ["990000"] * 9
+        assert environment.state["told"] == 9
+
+
+def test_a_worker_that_is_gone_after_going_back_is_replaced_by_one_that_stands_there(
+    counter: Skeleton,
+) -> None:
+    with Environment(counter) as environment:
+        environment.call("add", {"amount": 1})
+        moment = environment.snapshot(near=True)
+        environment.call("add", {"amount": 5})
+        environment.restore(moment)
+        worker = environment._live._worker
+        assert worker is not None
+        worker.kill()
+        assert environment.call("add", {"amount": 2})["total"] == 3
+        assert environment.faults == []
+
+
+def test_arguments_that_only_look_alike_as_text_are_judged_by_themselves() -> None:
+    parameters = {"type": "object", "properties": {"rows": {"type": "array", "items": {"type": "integer"}}}}
+    reader = ArgumentsOf(Tool(name="t", description="T.", parameters=parameters, mutates=False))
+    wrong = reader.read({"rows": (1, 2)})[1]
+    assert wrong and reader.read({"rows": [1, 2]})[1] == ""
+    assert reader.read({"rows": (1, 2)})[1] == wrong
+    assert reader.read({"rows": [True]})[1] and reader.read({"rows": [1.0]}) == ({"rows": [1]}, "")
+
+
+def test_a_reference_in_an_argument_named_like_one_is_waited_for() -> None:
+    said = {"$from": [{"$from": [0, "id"]}]}
+    witness = [Call(tool="add", arguments={"text": "a"}), Call(tool="add", arguments=said)]
+    with Environment(a_world("Hidden", HIDDEN)) as environment:
+        assert play(environment, witness).calls[1].arguments == {"$from": ["R1"]}
+
+
+def test_code_that_grows_when_compiled_is_not_compiled_here() -> None:
+    levels = range(16)
+    bomb = (
+        "".join(f"{' ' * n}try:\n{' ' * n} pass\n{' ' * n}finally:\n" for n in levels) + " " * 16 + "pass\n"
+    )
+    assert packed_code(bomb) == "" and packed_code("x = 1") != ""
+    assert [packed_code(source) for source in ("return 1", "await x", "x = (", "a\0b", "\ud800 = 1")] == [
+        ""
+    ] * 5
+
+
+def test_doubtful_code_prints_nothing() -> None:
+    doubtful = "x = 1 is 1\nassert (x, 1)\n1if x else 2"
+    code = f"from envscaler.world.tree import packed_code; assert packed_code({doubtful!r})"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stderr == ""

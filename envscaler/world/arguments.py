@@ -9,6 +9,7 @@ import difflib
 import functools
 import itertools
 import json
+import marshal
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,7 +28,7 @@ _SHOWN = 120
 _MOST = 1_000_000
 """Characters that the arguments of one call may have."""
 _REMEMBERED = 1_000
-"""Texts of sound arguments that a tool's checker remembers, and characters of one: calls are made again and again."""
+"""Sound arguments that a tool's checker remembers, and bytes of one: calls are made again and again."""
 
 
 class ArgumentsOf:
@@ -41,14 +42,15 @@ class ArgumentsOf:
         whole = _compiled(json.dumps(schema))
         parts = as_dict(as_dict(whole.schema).get("properties"))
         self._validators = {name: whole.evolve(schema=part) for name, part in parts.items()}
-        self._sound: set[str] = set()
+        self._sound: set[bytes] = set()
 
     def read(self, arguments: Json) -> tuple[dict[str, Any], str]:
         """The arguments as a dict, and what is wrong with them in sentences; "" when nothing is."""
-        given, wrong, text = _as_dict(arguments)
+        given, wrong = _as_dict(arguments)
         if wrong:
             return {}, f"{wrong} {self._wanted()}"
-        if text in self._sound:
+        known = _packed(given)
+        if known in self._sound:
             return self._taken(given), ""
         problems = [self._unknown(name) for name in given if name not in self._properties and not self._open]
         problems += [self._missing(name) for name in self._required if name not in given]
@@ -57,8 +59,8 @@ class ArgumentsOf:
                 problems += [_mistyped(name, error) for error in _faults(validator, value)]
         if problems:
             return given, " ".join(problems)
-        if len(self._sound) < _REMEMBERED and len(text) < _REMEMBERED:
-            self._sound.add(text)
+        if len(self._sound) < _REMEMBERED and 0 < len(known) < _REMEMBERED:
+            self._sound.add(known)
         return self._taken(given), ""
 
     def _taken(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -117,19 +119,27 @@ def expected(schema: Any) -> str:
     return f"{words} or null" if schema.get("nullable") else words
 
 
-def _as_dict(arguments: Json) -> tuple[dict[str, Any], str, str]:
-    """The arguments, what is wrong with them as a whole, and their text."""
+def _packed(given: dict[str, Any]) -> bytes:
+    """Bytes that only arguments of the same content and types have (a tuple is no list); empty where there are none."""
+    try:
+        return marshal.dumps(given, 2)
+    except ValueError:
+        return b""
+
+
+def _as_dict(arguments: Json) -> tuple[dict[str, Any], str]:
     if arguments is None or arguments == "":
-        return {}, "", "{}"
+        return {}, ""
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
-            return {}, f"The arguments are not valid JSON ({str(error)[:_SHOWN]}): {shown(arguments)};", ""
+            return {}, f"The arguments are not valid JSON ({str(error)[:_SHOWN]}): {shown(arguments)};"
     if not isinstance(arguments, dict):
-        return {}, f"The arguments must be one JSON object, got {shown(arguments)};", ""
-    text, problem = _written(arguments)
-    return ({}, f"The arguments cannot be taken: {problem};", "") if problem else (arguments, "", text)
+        return {}, f"The arguments must be one JSON object, got {shown(arguments)};"
+    if (problem := not_json(arguments)) is not None:
+        return {}, f"The arguments cannot be taken: {problem};"
+    return arguments, ""
 
 
 def _refuse(word: str) -> float:
@@ -138,17 +148,11 @@ def _refuse(word: str) -> float:
 
 def not_json(value: Json) -> str | None:
     """Why a value cannot travel as JSON text, or None."""
-    return _written(value)[1] or None
-
-
-def _written(value: Json) -> tuple[str, str]:
-    """The JSON text of a value, and why it cannot travel as one."""
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-        length = len(text.encode())
+        length = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError, RecursionError) as error:
-        return "", str(error)[:_SHOWN] or "it is no JSON"
-    return text, f"they are too large, {length:,} bytes where {_MOST:,} are allowed" if length > _MOST else ""
+        return str(error)[:_SHOWN]
+    return f"they are too large, {length:,} bytes where {_MOST:,} are allowed" if length > _MOST else None
 
 
 def _mistyped(name: str, error: jsonschema.ValidationError) -> str:

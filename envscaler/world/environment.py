@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Self
 
-from envscaler.error import EnvironmentLost, ParameterError, ResetNeeded
+from envscaler.error import EnvironmentLost, ParameterError, ResetNeeded, SandboxError
 from envscaler.schema import Json, Outcome, Scenario, Skeleton
 from envscaler.world import clock
 from envscaler.world.action import UNREADABLE, read_action
@@ -150,21 +150,23 @@ class Environment:
         """`call` for several in few exchanges: of each its reply, its changes, and whether it hung or crashed."""
         self._begin()
         self._must_run()
-        self._diff, self._faults = {}, []
         made: list[tuple[Json, Diff, bool]] = []
-        lost = False
+        apart = False
         while len(made) < len(calls):
-            read = ((name, *self._read(name, given)) for name, given in calls[len(made) :] if not lost)
+            read = ((name, *self._read(name, given)) for name, given in calls[len(made) :] if not apart)
             together = [(name, given) for name, given, wrong in takewhile(lambda one: not one[2], read)]
             try:
-                done = self._live.run(together) if len(together) > 1 else []
-            except WorkerLost:
-                done, lost = [], True  # by which of them is found one by one
-            made += [(reply, self._shown(changed), False) for reply, changed in done]
-            if done and len(done) == len(together):
-                continue
-            reply = self.call(*calls[len(made)])
-            made.append((reply, self.diff, self.hung))
+                done, raised = self._live.run(together) if len(together) > 1 else ([], None)
+            except (WorkerLost, SandboxError):
+                done, raised, apart = [], None, True  # by which of them is found one by one
+            for reply, changed in done:
+                self._diff, self._faults = self._shown(changed), []
+                made.append((reply, self.diff, False))
+            if raised or not done:
+                self._diff, self._faults = {}, []
+                name, given = calls[len(made)]
+                reply = self._raised(name, raised) if raised else self._answer(name, given, "")
+                made.append((reply, self.diff, self.hung))
         return made
 
     def attempt(self, name: str, arguments: Json = None) -> tuple[Json, Diff, State]:
@@ -317,12 +319,15 @@ class Environment:
         try:
             reply, changed = self._live.call(name, arguments)
         except ToolRaised as raised:
-            self._fault("raised", name, error=str(raised), line=raised.line)
-            return _refusal(f"{name} failed inside the environment ({raised}); nothing was changed.")
+            return self._raised(name, raised)
         except WorkerLost as lost:
             return self._lose(name, lost)
         self._diff = self._shown(changed)
         return reply
+
+    def _raised(self, name: str, raised: ToolRaised) -> Json:
+        self._fault("raised", name, error=str(raised), line=raised.line)
+        return _refusal(f"{name} failed inside the environment ({raised}); nothing was changed.")
 
     def _lose(self, name: str, lost: WorkerLost) -> Json:
         """The worker is gone; a new one will be given the state as it was before the call."""
@@ -368,12 +373,8 @@ class Environment:
         return self._scenario.task if self._scenario else ""
 
     def _result(self, observation: Json, *, terminated: bool, truncated: bool) -> StepResult:
-        info: dict[str, Any] = {
-            "step": self._steps,
-            "calls": self._live.calls,
-            "diff": self.diff,
-            "faults": self.faults,
-        }
+        told = {"diff": self.diff, "faults": self.faults}
+        info: dict[str, Any] = {"step": self._steps, "calls": self._live.calls, **told}
         if not (terminated or truncated):
             return observation, 0.0, False, False, info
         self._ended = True

@@ -90,8 +90,11 @@ class Jury:
         if not sources:
             return []
         fields = {"sources": sources, "entry": entry, "runs": runs, "globals": _GLOBALS[entry]}
-        answer = _must(self._ready().ask("judge", timeout=self._timeout, **fields))
-        columns = answer.get("answers")
+        worker = self._ready()
+        answer = worker.ask("judge", timeout=self._timeout, **fields)
+        if not answer["ok"]:
+            worker.close()  # what it holds may be spoilt
+        columns = _must(answer).get("answers")
         if not isinstance(columns, list) or [len(c) for c in columns if isinstance(c, list)] != [
             len(runs)
         ] * len(sources):
@@ -162,6 +165,8 @@ def _rows(base: Json, table: Json) -> dict[str, Any] | None:
     """The rows in which a table differs from another one; None where they do not make it again in its order."""
     if not isinstance(base, dict) or not isinstance(table, dict):
         return None
+    if not all(type(key) is str for part in (base, table) for key in part):
+        return None  # as text they are other keys
     if list(table) == list(base):
         return {"set": {k: v for k, v in table.items() if not identical(v, base[k])}, "gone": []}
     gone = [key for key in base if key not in table]

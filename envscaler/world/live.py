@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from envscaler.error import EnvironmentLost, SourceError
+from envscaler.error import EnvironmentLost, SandboxError, SourceError
+from envscaler.record import as_dict
 from envscaler.schema import Json, Skeleton
 from envscaler.world.change import Diff, State, apply, shared
 from envscaler.world.sandbox import Isolation, Worker, WorkerLost, start_worker
@@ -152,7 +153,8 @@ class Live:
         with self._busy:
             worker, number = self._ready(), next(_marks)
             try:
-                worker.ask("mark", timeout=_LOADING, mark=number, **self._taken_back())
+                if not worker.ask("mark", timeout=_LOADING, mark=number, **self._taken_back())["ok"]:
+                    self.drop()
             except WorkerLost:
                 self.drop()
             self._marked[number] = weakref.ref(worker)
@@ -208,27 +210,40 @@ class Live:
             self.slept = max(self.slept, slept)
             return reply, changed
 
-    def run(self, calls: Sequence[tuple[str, dict[str, Json]]]) -> list[tuple[Json, Diff]]:
-        """`call` for several in one exchange, in the time of one: replies and changes up to the first that raises.
+    def run(
+        self, calls: Sequence[tuple[str, dict[str, Json]]]
+    ) -> tuple[list[tuple[Json, Diff]], ToolRaised | None]:
+        """`call` for several in one exchange, in the time of one, up to the first that raises.
+
+        Returns:
+            Replies and changes of those that did not raise, and what the next one raised; None where all were made,
+            or their replies are too much to be told at once: then none was made.
 
         Raises:
             WorkerLost: one hung or crashed; none of them was made.
+            SandboxError: their arguments are too much to be sent at once; none of them was made.
             EnvironmentLost: the state cannot be restored.
         """
         told = [{"tool": tool, "arguments": arguments} for tool, arguments in calls]
         with self._busy:
             answer = self._asked("calls", calls=told)
-            done = answer.get("done") if answer["ok"] else []
             if not answer["ok"]:
                 self.drop()  # too much to tell at once: it stands elsewhere than this side knows
-            if not isinstance(done, list) or len(done) > len(calls):
+                return [], None
+            done, after = answer.get("done"), as_dict(answer.get("after"))
+            if not isinstance(done, list) or len(done) + bool(after) > len(calls):
                 raise EnvironmentLost("The environment's worker answered for other calls than were made.")
             made = []
             for one in done:
                 reply, changed, slept = _read_patch(self.state, one)
                 self.calls, self.slept = self.calls + 1, max(self.slept, slept)
                 made.append((reply, changed))
-            return made
+            if not after:
+                return made, None
+            self.calls += 1
+            if after.get("recycle"):
+                self.drop()
+            return made, ToolRaised(after.get("raised"))
 
     def watch(self, tool: str, arguments: dict[str, Json]) -> tuple[Json, Diff, State, set[int], list[Json]]:
         """`attempt`, and the lines it ran and `[type, line]` of each error that was raised in it.
@@ -279,8 +294,8 @@ class Live:
         worker, back = self._ready(), self._taken_back()
         try:
             return worker.ask(do, timeout=self._timeout, **fields, **position, **back)
-        except WorkerLost:
-            self.drop()
+        except (WorkerLost, SandboxError):
+            self.drop()  # one that was not asked was not taken back either
             raise
 
     def observe(self, tool: str, arguments: dict[str, Json]) -> dict[str, Any]:
@@ -296,6 +311,7 @@ class Live:
 
     def _ready(self) -> Worker:
         if self._worker is None or not self._worker.alive:
+            self._back = {}  # a new one begins at the moment to go back to
             try:
                 self._worker, state = self._loaded(self.state)
             except SourceError as error:

@@ -37,12 +37,15 @@ def parse_tree(source: str) -> ast.Module:
 
 @functools.lru_cache(maxsize=256)
 def packed_code(source: str) -> str:
-    """The code of a source, as base64 of marshalled bytes for workers; empty where it cannot be compiled.
+    """The code of a source, as base64 of marshalled bytes for workers; empty where it is not compiled here.
 
     Compiling a class takes a worker longer than all of a witness's calls, and one class is loaded again and again.
     """
     try:
-        code = syntax.compiled(parse_tree(source))
+        tree = parse_tree(source)
+        if any(getattr(node, "finalbody", None) for node in ast.walk(tree)):
+            return ""  # its code is repeated for every way out: a short source can have gigabytes of it
+        code = syntax.compiled(tree)
     except (SourceError, SyntaxError, ValueError, RecursionError, MemoryError):
         return ""  # the worker says what is wrong, and where
     return base64.b64encode(marshal.dumps(code)).decode()

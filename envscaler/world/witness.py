@@ -123,7 +123,7 @@ def _told(witness: Sequence[Call], replies: Sequence[Json]) -> list[tuple[Call, 
     """The next calls, resolved, and why one could not be; up to the first that refers to a reply of another of them."""
     told: list[tuple[Call, str]] = []
     for call in witness:
-        ways = references(call.arguments)
+        ways = references(list(call.arguments.values()))
         if any(_is_way(way) and len(replies) <= way[0] < len(replies) + len(told) for way in ways):
             return told
         try:

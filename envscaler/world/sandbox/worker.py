@@ -221,20 +221,21 @@ class Worker:
         return b'"reply":%s,"patch":%s,%s' % (reply, self._tracker.patch(), rest)
 
     def _do_calls(self, request: dict[str, Any]) -> bytes:
-        """Calls one after another, as far as none raises: what each told. The one that raises is undone."""
+        """Calls one after another, as far as none raises: what each told. The one that raises is undone, and told."""
         assert self._tracker is not None
-        told, calls = [], request.pop("calls")[::-1]
+        told, calls, raised = [], request.pop("calls")[::-1], {}
         while calls:
             request |= calls.pop()
             try:
                 told.append(b"{%s" % self._do_call(request))
-            except BaseException:  # noqa: BLE001 - whoever asked makes that call again, and is told then
+            except BaseException as error:  # noqa: BLE001 - sys.exit in a tool is the tool's fault like any other
                 self._tracker.roll_back()
+                raised = {"raised": described(error), "recycle": isinstance(error, MemoryError)}
                 break
             self._tracker.commit()
             request |= {"call": request["call"] + 1, "slept": self._position.slept, "arguments": None}
             self._tracker.settle()
-        return b'"done":[%s]}' % b",".join(told)
+        return b'"done":[%s],"after":%s}' % (b",".join(told), encode_safely(raised))
 
     def _do_attempt(self, request: dict[str, Any]) -> bytes:
         """A call as `call` makes it; the state is put back."""
@@ -283,7 +284,8 @@ class Worker:
             base = self._held[change["like"]]
             state = {k: v for k, v in base.items() if k not in change["gone"]} | change["set"]
             for table, rows in change["rows"].items():
-                state[table] = {k: v for k, v in base[table].items() if k not in rows["gone"]} | rows["set"]
+                gone = set(rows["gone"])
+                state[table] = {k: v for k, v in base[table].items() if k not in gone} | rows["set"]
             self._held[name] = state
         return b'"held":true}'
 
@@ -291,12 +293,20 @@ class Worker:
         sources, runs = request["sources"], request["runs"]
         used = {*request["globals"].values(), *(name for names in runs for name in names)} & self._held.keys()
         kept = {name: quick(self._held[name]) for name in used}
-        rows = [[self._judge(request, source, names) for source in sources] for names in runs]
-        if any(quick(self._held[name]) != known for name, known in kept.items()):
+        first = used.intersection(
+            [*request["globals"].values(), *(name for names in runs[:1] for name in names)]
+        )
+        rows = [[self._judge(request, source, names) for source in sources] for names in runs[:1]]
+        if not self._written(kept, first):  # a source that writes mostly does so at once
+            rows += [[self._judge(request, source, names) for source in sources] for names in runs[1:]]
+        if len(rows) < len(runs) or self._written(kept, used):
             # A source wrote into what it was given: each is asked again, on copies of its own.
             rows = [[self._apart(request, source, names, kept) for source in sources] for names in runs]
             self._held |= {name: unpack(known) for name, known in kept.items()}
         return b'"answers":%s}' % encode([list(column) for column in zip(*rows, strict=True)])
+
+    def _written(self, kept: dict[str, bytes], names: set[str]) -> bool:
+        return any(quick(self._held[name]) != kept[name] for name in names)
 
     def _apart(
         self, request: dict[str, Any], source: str, names: list[str], kept: dict[str, bytes]
