@@ -8,6 +8,9 @@ nothing of the caller's script, wait idle for a while, and end with this process
 
 import atexit
 import logging
+import multiprocessing
+import multiprocessing.process
+import multiprocessing.util
 import os
 import signal
 import threading
@@ -46,44 +49,80 @@ def elsewhere(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         arguments: what can be pickled, as records can.
         named: more of it.
     """
-    if not getattr(_stage, "many", False) or _processors() < 2:
+    if not getattr(_stage, "many", False) or _processors() < 2 or not _may_ask():
+        return function(*arguments, **named)
+    here = {name: os.environ[name] for name in _WATCHED if name in os.environ}
+    try:
+        promised = _helpers.submit(_there, here, function, arguments, named)
+    except (RuntimeError, OSError, ImportError) as error:
+        log.warning("No process can be asked for help (%s); its work is done here.", error)
         return function(*arguments, **named)
     from loky.process_executor import BrokenProcessPool, ShutdownExecutorError
 
-    here = {name: os.environ[name] for name in _WATCHED if name in os.environ}
     try:
-        return _helpers.pool().submit(_there, here, function, arguments, named).result()
+        return promised.result()
     except (BrokenProcessPool, ShutdownExecutorError) as error:
         log.warning("A process that was to help has ended (%s); its work is done here.", error)
         return function(*arguments, **named)
+
+
+def _may_ask() -> bool:
+    """Whether there may be processes of ours: a daemonic one may have none, and one that is ending starts no more."""
+    return not multiprocessing.current_process().daemon and threading.main_thread().is_alive()
 
 
 class _Helpers:
     """The processes of this one: one for each processor, for all its threads."""
 
     def __init__(self) -> None:
-        self._lock, self._owner = threading.Lock(), 0
+        self._lock = threading.Lock()
         self._pool: Any = None
+        self._of_parent: list[Any] = []
 
-    def pool(self) -> Any:
-        """The pool; a new one where the last has lost a process, or is that of the process we were forked from."""
+    def submit(self, *what: Any) -> Any:
+        """The future of a call; in a new pool where the last has lost a process."""
         from loky import ProcessPoolExecutor
 
         with self._lock:
-            if self._owner != os.getpid() or self._pool._flags.broken:
-                self._owner = os.getpid()
-                self._pool = ProcessPoolExecutor(_processors(), timeout=IDLE, initializer=_prepared)
-            return self._pool
+            if self._pool is None or self._pool._flags.broken:
+                with _not_interrupted():  # it starts a process too, and lets signals in again itself
+                    self._pool = ProcessPoolExecutor(_processors(), timeout=IDLE, initializer=_prepared)
+                # A process that `multiprocessing` started waits at its end for those that it started.
+                multiprocessing.util.Finalize(None, self.close, exitpriority=100)
+            with _not_interrupted():
+                return self._pool.submit(*what)
 
     def close(self) -> None:
         """End them; what they are doing is not wanted any more."""
-        if self._pool is not None and self._owner == os.getpid():
-            self._pool.shutdown(wait=True, kill_workers=True)
-            self._pool = None
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(wait=True, kill_workers=True)
+
+    def forget(self) -> None:
+        """In a forked child: the processes are the parent's, and the lock may be held by a thread that is not here."""
+        if self._pool is not None:
+            self._of_parent.append(self._pool)  # kept, for its end would be told to the parent's processes
+            multiprocessing.process._children.difference_update(self._pool._processes.values())  # type: ignore[attr-defined]
+        self._lock, self._pool = threading.Lock(), None
 
 
 _helpers = _Helpers()
 atexit.register(_helpers.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_helpers.forget)
+
+
+@contextmanager
+def _not_interrupted() -> Iterator[None]:
+    """Processes that are started meanwhile get no Ctrl-C before they are `_prepared` for it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _processors() -> int:
@@ -93,6 +132,8 @@ def _processors() -> int:
 def _prepared() -> None:
     # Ctrl-C is for the process that asked; it waits for nobody here.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
 
 

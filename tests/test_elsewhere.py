@@ -1,5 +1,6 @@
 """Work that is handed to other processes: the same results, and no trouble when something ends too soon."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -115,3 +116,106 @@ def test_nothing_is_said_at_the_end() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
     assert (ended.stdout, ended.stderr) == ("3\n", "")
+
+
+USE = """
+import os
+from envscaler.elsewhere import MANY, elsewhere, stage_of
+
+def use():
+    with stage_of(MANY):
+        return elsewhere(os.getpid) != os.getpid()
+"""
+
+
+def _ran(tmp_path: Path, script: str) -> tuple[str, str]:
+    (tmp_path / "using.py").write_text(USE)
+    (tmp_path / "caller.py").write_text(textwrap.dedent(script))
+    ended = subprocess.run(
+        [sys.executable, "caller.py"], cwd=tmp_path, capture_output=True, text=True, timeout=90, check=True
+    )
+    return ended.stdout, ended.stderr
+
+
+@needs_two
+@pytest.mark.parametrize("how", ["fork", "spawn"])
+def test_in_a_process_that_multiprocessing_started(tmp_path: Path, how: str) -> None:
+    # A daemonic one, as those of a pool are, may start none; another one must not wait for its helpers to be idle.
+    said = _ran(
+        tmp_path,
+        f"""
+        import multiprocessing
+        from using import use
+        if __name__ == "__main__":
+            start = multiprocessing.get_context({how!r})
+            with start.Pool(1) as pool:
+                print(pool.apply(use))
+            process = start.Process(target=use)
+            process.start()
+            process.join(30)
+            print(process.exitcode)
+            process.kill()
+        """,
+    )
+    assert said == ("False\n0\n", "")
+
+
+@needs_two
+def test_a_forked_child_has_helpers_of_its_own_and_ends_in_silence(tmp_path: Path) -> None:
+    said = _ran(
+        tmp_path,
+        """
+        import os, sys
+        from envscaler.elsewhere import _helpers
+        from using import use
+        print(use(), flush=True)
+        _helpers._lock.acquire()
+        if os.fork() == 0:
+            print(use(), flush=True)
+            sys.exit()
+        _helpers._lock.release()
+        print(os.wait()[1], use())
+        """,
+    )
+    assert said == ("True\nTrue\n0 True\n", "")
+
+
+@needs_two
+def test_ctrl_c_while_helpers_start_ends_all_of_them(tmp_path: Path) -> None:
+    script = tmp_path / "caller.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import threading, time
+            from envscaler.elsewhere import MANY, elsewhere, stage_of
+            def use():
+                with stage_of(MANY):
+                    elsewhere(abs, -1)
+            thread = threading.Thread(target=use)
+            thread.start()
+            print("begun", flush=True)
+            try:
+                time.sleep(60)
+            except KeyboardInterrupt:
+                print("interrupted", flush=True)
+            thread.join()
+            """
+        )
+    )
+    for seconds in (0.5, 0.8):
+        with subprocess.Popen(
+            [sys.executable, str(script)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as caller:
+            assert caller.stdout is not None
+            caller.stdout.readline()
+            time.sleep(seconds)
+            os.killpg(caller.pid, signal.SIGINT)
+            try:
+                assert caller.communicate(timeout=30)[0] == "interrupted\n"
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(caller.pid, signal.SIGKILL)
