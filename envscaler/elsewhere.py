@@ -114,7 +114,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def _not_interrupted() -> Iterator[None]:
-    """Processes that are started meanwhile get no Ctrl-C before they are `_prepared` for it."""
+    """Ctrl-C waits meanwhile: half a pool cannot be ended. (What is started may let it in again before `_prepared`.)"""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
