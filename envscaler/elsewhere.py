@@ -7,6 +7,7 @@ nothing of the caller's script, wait idle for a while, and end with this process
 """
 
 import atexit
+import gc
 import logging
 import multiprocessing
 import multiprocessing.process
@@ -86,7 +87,9 @@ class _Helpers:
         with self._lock:
             if self._pool is None or self._pool._flags.broken:
                 with _not_interrupted():  # it starts a process too, and lets signals in again itself
-                    self._pool = ProcessPoolExecutor(_processors(), timeout=IDLE, initializer=_prepared)
+                    self._pool = ProcessPoolExecutor(
+                        _processors(), timeout=IDLE, initializer=_prepared, initargs=(os.getpid(),)
+                    )
                 # A process that `multiprocessing` started waits at its end for those that it started.
                 multiprocessing.util.Finalize(None, self.close, exitpriority=100)
             with _not_interrupted():
@@ -129,12 +132,16 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _prepared() -> None:
+def _prepared(parent: int) -> None:
     # Ctrl-C is for the process that asked; it waits for nobody here.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    # What is imported stays, and what is made here is freed at once, or was never in a circle.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:

@@ -1,11 +1,13 @@
 """What a jury holds: values whole or as differences, in messages that fit, over the loss of its worker."""
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envscaler.world import jury as module
 from envscaler.world.change import same
 from envscaler.world.jury import Jury, held_once
+from envscaler.world.sandbox.worker import Worker
 
 SEES = "def check_func(final_state):\n    return final_state == {state!r}"
 VALUES = st.recursive(
@@ -18,16 +20,10 @@ STATES = st.dictionaries(st.sampled_from(["a", "b", "c"]), VALUES, max_size=3)
 
 def put_together(values: dict) -> dict:
     """What a worker makes of the messages."""
-    held: dict = {}
-    import msgspec
-
+    worker = Worker()
     for message in module._messages(values):
-        held |= {name: msgspec.json.decode(raw) for name, raw in message["values"].items()}
-        for name, raw in message["changes"].items():
-            change = msgspec.json.decode(raw)
-            base = {k: v for k, v in held[change["like"]].items() if k not in change["gone"]}
-            held[name] = base | change["set"]
-    return held
+        worker.answer({"id": 1, "do": "hold", **msgspec.json.decode(msgspec.json.encode(message))})
+    return worker._held
 
 
 @given(st.lists(STATES | VALUES, max_size=6))
