@@ -219,3 +219,8 @@ def test_ctrl_c_while_helpers_start_ends_all_of_them(tmp_path: Path) -> None:
             finally:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(caller.pid, signal.SIGKILL)
+
+
+def test_a_helper_whose_caller_is_gone_before_it_is_ready_ends_at_once() -> None:
+    code = "import os; from envscaler.elsewhere import _prepared; _prepared(-1); import time; time.sleep(60)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=30, check=False).returncode == 1

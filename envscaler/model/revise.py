@@ -58,11 +58,7 @@ def ask_usable(
         fault = problem(reply)
         if not fault:
             return reply
-        feedback = told(fault, reply)
-        if feedback in sent:
-            # Else a model that repeats itself would not be asked, but given its own memory of what it said before.
-            feedback = f"Answer {number} cannot be used either. {feedback}"
-        sent.add(feedback)
+        feedback = sent_anew(told(fault, reply), sent, number)
     raise PartRefused(f"{step}: {fault} (asked {tries} times)")
 
 
@@ -75,3 +71,18 @@ def _shown(reply: Any) -> str:
     dump = getattr(reply, "model_dump", None)
     text = reply if isinstance(reply, str) else canonical(dump(mode="json") if dump else reply)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
+
+
+def sent_anew(feedback: str, sent: set[str], number: int) -> str:
+    """Feedback as it is to be sent: numbered where the same was sent before, and added to what was.
+
+    Else a model that repeats itself would not be asked, but given its own memory of what it said before.
+
+    Args:
+        feedback: what is wrong with an answer.
+        sent: what was sent before about this part.
+        number: of the answer, from 1.
+    """
+    anew = f"Answer {number} cannot be used either. {feedback}" if feedback in sent else feedback
+    sent.add(anew)
+    return anew

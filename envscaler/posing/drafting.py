@@ -18,7 +18,7 @@ from envscaler.error import PartRefused
 from envscaler.model.ask import ask, origin
 from envscaler.model.reply import Code
 from envscaler.model.request import Model
-from envscaler.model.revise import TRIES, ask_usable, told
+from envscaler.model.revise import TRIES, ask_usable, sent_anew, told
 from envscaler.posing.solving import solve
 from envscaler.posing.vetting import (
     check_problems,
@@ -135,7 +135,7 @@ class Draft:
         self._solver = solver
         self._feedback: dict[str, str] = {}
         self._warned: set[tuple[str, str]] = set()
-        self._sent: set[tuple[str, str]] = set()
+        self._sent: dict[str, set[str]] = {}  # what each check's author was told
         self._given_up: dict[str, Json] = {}
         self._writers: dict[PartName, Callable[[], None]] = {
             "state": self._write_state,
@@ -331,11 +331,7 @@ class Draft:
             for text, fault in problems.items():
                 self._again("check", f"{text} {fault}")
                 feedback = told(fault, self.checks.pop(text).source)
-                if (text, feedback) in self._sent:
-                    # Else a model that repeats itself would be given its own memory of what it said before.
-                    feedback = f"Answer {tried} cannot be used either. {feedback}"
-                self._sent.add((text, feedback))
-                self._feedback[text] = feedback
+                self._feedback[text] = sent_anew(feedback, self._sent.setdefault(text, set()), tried)
             for item in self.checklist.items:
                 if item.item not in self.checks:
                     self.checks[item.item] = self._write_check(item)
