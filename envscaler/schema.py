@@ -12,7 +12,7 @@ This module does not read or write files (`store`) and does not decide anything 
 
 import html
 from statistics import fmean
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -80,6 +80,14 @@ class Theme(Record):
         return f"{self.title}: {self.summary}"
 
 
+def at_most(count: int) -> Any:
+    """A list whose end a server that enforces schemas is to bring about; a longer one is read all the same.
+
+    Without a bound nothing but the server's limit ends the answer of a model that runs on.
+    """
+    return Field(json_schema_extra={"maxItems": count})
+
+
 class Attribute(Part):
     """One field of an entity."""
 
@@ -98,7 +106,7 @@ class Entity(Part):
     """Its name, in the singular."""
     table: str = ""
     """The state's table of such things; empty where the source does not say."""
-    attributes: list[Attribute]
+    attributes: list[Attribute] = at_most(12)
     """Its fields. Their number over all entities is the paper's 'state categories' (PAPER 4.2)."""
     description: str = ""
     """What it is."""
