@@ -8,7 +8,7 @@ import html
 from statistics import fmean
 from typing import Literal
 
-from envscaler.record import Json, Part
+from envscaler.record import Json, Part, at_most
 
 Severity = Literal["note", "warning", "error"]
 
@@ -35,7 +35,7 @@ class Call(Part):
     """The tool to call."""
     arguments: dict[str, Json]
     """Its arguments; `{"$from": [i, "data", 0, "guest_id"]}` stands for a value of the i-th call's reply."""
-    free: list[str] = []
+    free: list[str] = at_most(12, default=[])
     """Names of arguments whose value the task leaves open: any legal one must be paid as well."""
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, SerializationInfo, model_serializer, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SerializationInfo, model_serializer, model_validator
 from pydantic.functional_serializers import SerializerFunctionWrapHandler
 
 Json = Any
@@ -62,6 +62,18 @@ def references(value: Json) -> list[Json]:
     found: list[Json] = []
     map_references(value, found.append)
     return found
+
+
+def at_most(count: int, **more: Any) -> Any:
+    """A list whose end a server that enforces schemas is to bring about; a longer one is read all the same.
+
+    Without a bound nothing but the server's limit ends the answer of a model that runs on.
+
+    Args:
+        count: entries, well above what a prompt asks for.
+        more: what else pydantic's `Field` takes, e.g. a default.
+    """
+    return Field(json_schema_extra={"maxItems": count}, **more)
 
 
 class Part(BaseModel):

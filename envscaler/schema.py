@@ -12,7 +12,7 @@ This module does not read or write files (`store`) and does not decide anything 
 
 import html
 from statistics import fmean
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -28,6 +28,7 @@ from envscaler.record import Part as Part
 from envscaler.record import Record as Record
 from envscaler.record import Usage as Usage
 from envscaler.record import as_dict
+from envscaler.record import at_most as at_most
 from envscaler.record import canonical as canonical
 from envscaler.record import digest as digest
 from envscaler.record import read_loosely as read_loosely
@@ -78,14 +79,6 @@ class Theme(Record):
     def text(self) -> str:
         """What is embedded: `title: summary` (PAPER 2.2, step 3)."""
         return f"{self.title}: {self.summary}"
-
-
-def at_most(count: int) -> Any:
-    """A list whose end a server that enforces schemas is to bring about; a longer one is read all the same.
-
-    Without a bound nothing but the server's limit ends the answer of a model that runs on.
-    """
-    return Field(json_schema_extra={"maxItems": count})
 
 
 class Attribute(Part):

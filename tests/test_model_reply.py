@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,11 +14,17 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 from replies_table import CLASSES, TABLE, Shape
 
+from envscaler.acting.user import UserTurn
+from envscaler.auditing.probing import Choice, Judgement
 from envscaler.error import ReplyError
 from envscaler.model.ask import ask
 from envscaler.model.reply import Code, JsonObject, parse, parse_code, read_json, schema_of, split_thinking
 from envscaler.model.request import Reply
 from envscaler.model.scripted import ScriptedModel
+from envscaler.model.strict import strict_schema
+from envscaler.posing.drafting import Checklist, TaskText, Witness
+from envscaler.skeletons import Invariant, StatePlan, ToolsPlan
+from envscaler.themes import Inferred
 from envscaler.world.outline import method_in, method_problem
 
 
@@ -113,6 +120,30 @@ def test_numbers_that_are_none_are_refused_also_by_repair(number, comma):
 
 def test_a_text_that_speaks_of_nan_is_a_text():
     assert read_json('{"a": "NaN", "b": "is it NaN?",}') == {"a": "NaN", "b": "is it NaN?"}
+
+
+def arrays(schema: object, place: str = "") -> Iterator[tuple[str, dict]]:
+    """Every array in a schema, and where it stands."""
+    if isinstance(schema, dict):
+        if schema.get("type") == "array":
+            yield place, schema
+        for word, part in schema.items():
+            yield from arrays(part, f"{place}/{word}")
+
+
+ASKED = (StatePlan, ToolsPlan, Invariant, Choice, Judgement, TaskText, Checklist, Witness, UserTurn, Inferred)
+
+
+@pytest.mark.parametrize("answer", ASKED, ids=lambda answer: answer.__name__)
+def test_every_list_a_model_is_asked_for_ends(answer):
+    """A server that enforces the schema closes a list that runs on; strict mode keeps the bound."""
+    for made in (schema_of(answer), strict_schema(schema_of(answer)) or {}):
+        assert not [place for place, array in arrays(made) if not 0 < array.get("maxItems", 0) <= 40]
+
+
+def test_a_list_longer_than_its_bound_is_read_all_the_same():
+    plan = {"class_name": "Many", "entities": [], "rules": [f"Rule {n}." for n in range(100)]}
+    assert len(parse(Reply(json.dumps(plan)), StatePlan).rules) == 100
 
 
 @given(
