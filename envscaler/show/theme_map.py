@@ -4,6 +4,7 @@
 whom and nothing else: axes have no unit. The paper's own lay-out is t-SNE by all signs; ours is UMAP.
 """
 
+import itertools
 import textwrap
 import warnings
 from collections.abc import Sequence
@@ -21,13 +22,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Text
-    from matplotlib.transforms import Bbox
 
 SEED = 42
 EXACT_ABOVE = 300
 """From so many rows on, neighbours are computed here, exactly; below, UMAP does so itself."""
 FEWEST_FOR_UMAP = 5
 LABEL_LETTERS, MOST_LABELS = 24, 30
+ANGLES = (0, 180, 90, 270, 30, 150, 330, 210, 60, 120, 300, 240)
+REACHES = (1, 5, 10, 16, 24, 34, 48, 66, 90)
+"""Where a label is tried: directions from its dot in degrees, best first, at each distance in points."""
 
 
 def lay_out(vectors: np.ndarray) -> tuple[np.ndarray, str]:
@@ -154,7 +157,7 @@ def draw_theme_map(
     frame = theme_table(themes, vectors) if table is None else table
     figure, (axes,) = axes_for(ax, (9.5, 7.2))
     _dots(axes, frame)
-    named = spread(frame[["x", "y"]].to_numpy(), MOST_LABELS)
+    named = spread(frame[["x", "y"]].to_numpy(), 4 * MOST_LABELS)
     say(
         axes,
         _finding(frame),
@@ -182,8 +185,9 @@ def _dots(axes: "Axes", frame: pd.DataFrame) -> None:
 
     cycle = rcParams["axes.prop_cycle"].by_key()["color"]
     colours = [cycle[cluster % len(cycle)] for cluster in frame["cluster"]]
-    sizes = 26 + 14 * np.sqrt(np.maximum(frame["tasks"].to_numpy(), 1) - 1)
-    axes.scatter(frame["x"], frame["y"], s=sizes, c=colours, alpha=0.75, edgecolors="white", linewidths=0.6)
+    axes.scatter(
+        frame["x"], frame["y"], s=_areas(frame), c=colours, alpha=0.75, edgecolors="white", linewidths=0.6
+    )
     axes.margins(0.12)
     axes.set(xticks=[], yticks=[])
     axes.grid(False)
@@ -192,71 +196,71 @@ def _dots(axes: "Axes", frame: pd.DataFrame) -> None:
     axes.spines[:].set_color("#cccccc")
 
 
-def place_labels(axes: "Axes", frame: pd.DataFrame, named: Sequence[int]) -> "list[Text]":
-    """Write the titles of the rows `named` beside their dots, none over another; what finds no place is left out."""
-    from adjustText import adjust_text
-    from matplotlib.patheffects import withStroke
+def _areas(frame: pd.DataFrame) -> np.ndarray:
+    """Areas of the dots in square points."""
+    return 26 + 14 * np.sqrt(np.maximum(frame["tasks"].to_numpy(), 1) - 1)
 
-    x, y = frame["x"].to_numpy(), frame["y"].to_numpy()
-    halo = [
-        withStroke(linewidth=2, foreground="white")
-    ]  # a leader that passes behind a label must not strike it out
-    texts = [
-        axes.text(
-            x[i],
-            y[i],
-            _label(frame["title"].iloc[i]),
-            fontsize=7.6,
-            color=INK,
-            linespacing=1.0,
-            path_effects=halo,
-        )
-        for i in named
-    ]
-    # Rounds, not seconds, end the search: a slow machine must place labels as a fast one does.
-    adjust_text(
-        texts,
-        x=x,
-        y=y,
-        target_x=x[list(named)],
-        target_y=y[list(named)],
-        ax=axes,
-        expand=(1.12, 1.35),
-        iter_lim=400,
-        min_arrow_len=3,
-    )
-    kept = _without_overlap(texts, axes)
-    for text, i in zip(texts, named, strict=True):
-        if text in kept:
-            _leader(axes, text, (x[i], y[i]))
-        else:
+
+def place_labels(axes: "Axes", frame: pd.DataFrame, named: Sequence[int]) -> "list[Text]":
+    """Write the titles of the first `MOST_LABELS` rows of `named` that find a free place near their dot.
+
+    A label lies inside the axes and over no dot, label or leader; what finds no such place is left out. Places are
+    tried in one order and not searched for as long as there is time: a slow machine labels as a fast one does.
+    """
+    points, back = axes.figure.dpi / 72, axes.transData.inverted().transform
+    spots = axes.transData.transform(frame[["x", "y"]].to_numpy())
+    radii = (np.sqrt(_areas(frame)) / 2 + 1) * points
+    taken = np.hstack([spots - radii[:, None], spots + radii[:, None]])
+    kept: list[Text] = []
+    for i in named:
+        text = axes.text(0, 0, _label(frame["title"].iloc[i]), fontsize=7.6, color=INK, linespacing=1.0)
+        text.set(ha="center", va="center", position=back(spots[i]))
+        half = np.asarray(text.get_window_extent().size) / 2 + 1.5 * points
+        free = _free_place(spots[i], float(radii[i]), half, taken, i, np.asarray(axes.bbox.extents), points)
+        if free is None:
             text.remove()
+            continue
+        side, centre, leader = free
+        text.set(position=back(centre), multialignment=("center", "left", "right")[side])
+        taken = np.vstack([taken, [*(centre - half), *(centre + half)], np.hstack([leader, leader])])
+        kept.append(text)
+        if np.linalg.norm(leader[0] - spots[i]) > radii[i] + 4 * points:
+            line = back([leader[0], spots[i]]).T
+            axes.plot(*line, color=QUIET, linewidth=0.6, zorder=0.5, scalex=False, scaley=False)
+        if len(kept) == MOST_LABELS:
+            break
     return kept
+
+
+def _free_place(
+    spot: np.ndarray,
+    radius: float,
+    half: np.ndarray,
+    taken: np.ndarray,
+    own: int,
+    frame: np.ndarray,
+    points: float,
+) -> tuple[int, np.ndarray, np.ndarray] | None:
+    """Where a box of that half size is free, all in pixels: its side of the dot, its centre, its leader."""
+    others = np.delete(taken, own, axis=0)
+    for reach, angle in itertools.product(REACHES, np.deg2rad(ANGLES)):
+        away = np.array([np.cos(angle), np.sin(angle)]).round(6)
+        centre = spot + away * (radius + reach * points) + np.sign(away) * half
+        box = np.hstack([centre - half, centre + half])[None]
+        leader = np.linspace(np.clip(spot, box[0, :2], box[0, 2:]), spot, 24)
+        leader = leader[np.linalg.norm(leader - spot, axis=1) >= radius]
+        inside = (frame[:2] < box[0, :2]).all() and (box[0, 2:] < frame[2:]).all()
+        if inside and not _meet(box, taken) and not _meet(np.hstack([leader, leader]), others):
+            return int(np.sign(away[0])), centre, leader
+    return None
+
+
+def _meet(boxes: np.ndarray, others: np.ndarray) -> bool:
+    """Whether any of these boxes, rows of x0, y0, x1, y1, overlaps any of the others."""
+    low, high = boxes[:, None, :2] <= others[:, 2:], others[:, :2] <= boxes[:, None, 2:]
+    return bool((low & high).all(axis=2).any())
 
 
 def _label(title: str) -> str:
     lines = textwrap.wrap(title, LABEL_LETTERS)
     return "\n".join(lines if len(lines) <= 2 else [lines[0], f"{lines[1]} …"])
-
-
-def _without_overlap(texts: "Sequence[Text]", axes: "Axes") -> "list[Text]":
-    frame = axes.get_window_extent()
-    kept: list[Text] = []
-    boxes: list[Bbox] = []
-    for text in texts:
-        box = text.get_window_extent()
-        inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
-        if inside and not any(box.overlaps(other) for other in boxes):
-            kept.append(text)
-            boxes.append(box)
-    return kept
-
-
-def _leader(axes: "Axes", text: "Text", dot: tuple[float, float]) -> None:
-    box = text.get_window_extent()
-    spot = axes.transData.transform(dot)
-    edge = np.clip(spot, (box.x0, box.y0), (box.x1, box.y1))
-    if np.linalg.norm(edge - spot) < 6 * axes.figure.dpi / 72:
-        return
-    (x0, y0), (x1, y1) = axes.transData.inverted().transform([edge, spot])
-    axes.plot([x0, x1], [y0, y1], color=QUIET, linewidth=0.6, zorder=0.5, scalex=False, scaley=False)
