@@ -45,6 +45,7 @@ _HOMES = {
     "world.certificate": "certify",
     "world.proving.binding": "binding_rules",
     "world.proving.queries": "counting_queries",
+    "release.corpus": "load_corpus save_corpus",
     "training.picking": "filter_funnel pick_trajectories",
     "training.rewarding": "reward_function",
     "training.saving": "save_sft",

@@ -1,4 +1,4 @@
-"""The command line: `python -m envscaler run | certify | replay`. The last line it prints is one JSON object.
+"""The command line: `python -m envscaler run | certify | replay | corpus`. The last line it prints is one JSON object.
 
 Exit status 0 only when all went well, 1 when something could not be done or what was looked at is not in order (a
 sentence on stderr says what), 2 when the command line itself is wrong, 130 when interrupted. The commands themselves
@@ -11,10 +11,10 @@ import sys
 from collections.abc import Sequence
 
 from envscaler import __version__
-from envscaler.commands import certify, replay, run
+from envscaler.commands import certify, corpus, replay, run
 from envscaler.error import BudgetSpent, EnvscalerError
 
-_COMMANDS = (run, certify, replay)
+_COMMANDS = (run, certify, replay, corpus)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
