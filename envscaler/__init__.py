@@ -53,6 +53,7 @@ _HOMES = {
     "show.agreement": "agreement",
     "show.comparing": "draw_hardness ending_table environment_share hardness_frame hardness_table pass_table "
     "permutation_table",
+    "show.depth": "depth_finding depth_frame depth_table",
     "show.detection": "detection_table draw_detection false_alarm_table",
     "show.inspector": "AuditInspector",
     "show.player": "EpisodePlayer",

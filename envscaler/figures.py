@@ -20,6 +20,7 @@ from envscaler.show.canvas import (
     INK,
     OURS,
     PAPER,
+    THIRD,
     axes_for,
     caption,
     count_axis,
@@ -29,7 +30,14 @@ from envscaler.show.canvas import (
     say,
     says_nothing,
 )
-from envscaler.show.paper import PUBLISHED, draw_main_results, main_results, paper_facts, paper_items
+from envscaler.show.paper import (
+    PUBLISHED,
+    draw_main_results,
+    main_results,
+    paper_facts,
+    paper_items,
+    sample_facts,
+)
 from envscaler.show.plots import (
     draw_certificate,
     draw_dedup_curve,
@@ -75,6 +83,7 @@ __all__ = [
     "paper_items",
     "probe_table",
     "proof_table",
+    "sample_facts",
     "save_figure",
     "theme_table",
 ]
@@ -85,7 +94,8 @@ PANELS = {
     "attributes": ("state_attributes", "state attributes"),
     "scenarios": ("scenarios", "scenarios"),
 }
-"""Column of `environment_frame` → block of `paper_facts`, and what a panel counts."""
+"""Column of `environment_frame` → block of `paper_facts` and `sample_facts`, and what a panel counts."""
+_PALE = "#f5d699"
 MODE_LOOKS = {"non-conversation": (OURS, "o", "Non-Conv"), "conversation": (PAPER, "s", "Conv")}
 
 
@@ -141,10 +151,13 @@ def draw_funnel(counts: Mapping[str, Any] | pd.DataFrame, ax: "Axes | None" = No
 def corpus_table(
     environments: pd.DataFrame | Iterable[Skeleton], scenarios: Iterable[Scenario] = ()
 ) -> pd.DataFrame:
-    """What `draw_corpus` draws: ours on the paper's bins, one row a bin, `panel` says of what."""
+    """What `draw_corpus` draws: all three series on the paper's bins, one row a bin, `panel` says of what."""
     frame = _environments(environments, scenarios)
-    facts = paper_facts()
-    parts = [histogram_match(_counted(frame, c), facts[b]).assign(panel=c) for c, (b, _) in PANELS.items()]
+    facts, sample = paper_facts(), sample_facts()
+    parts = [
+        histogram_match(_counted(frame, column), facts[block], sample.get(block)).assign(panel=column)
+        for column, (block, _) in PANELS.items()
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -154,7 +167,10 @@ def draw_corpus(
     scenarios: Iterable[Scenario] = (),
     ax: "Sequence[Axes] | None" = None,
 ) -> "Figure":
-    """Draw tools, attributes and scenarios an environment, the published histograms behind ours (Fig. 4 b-e).
+    """Draw tools, attributes and scenarios an environment: the paper's, the published sample's, ours (Fig. 4 b-e).
+
+    The sample's are recomputed from 31 published environments (`data/published.json`); its scenarios are an excerpt
+    and no distribution.
 
     Args:
         environments: skeletons, or the frame that `environment_frame` makes of them.
@@ -162,14 +178,14 @@ def draw_corpus(
         ax: four axes to draw on.
     """
     frame = _environments(environments, scenarios)
-    facts = paper_facts()
-    figure, panels = axes_for(ax, (11, 7.8), rows=2, columns=2)
+    facts, sample = paper_facts(), sample_facts()
+    figure, panels = axes_for(ax, (11, 8.4), rows=2, columns=2)
     for axes, (column, (block, what)) in zip(panels, PANELS.items(), strict=True):
-        _corpus_panel(axes, _counted(frame, column), facts[block], what)
+        _corpus_panel(axes, _counted(frame, column), facts[block], sample.get(block), what)
     if ax is None:
         caption(
             figure,
-            "Share of environments; solid lines are means, dashed lines medians; the paper's is its Fig. 4 b-e",
+            "Share of environments. Lines are means: solid the paper's (Fig. 4 b-e), dotted the sample's, dashed ours",
         )
     return figure
 
@@ -188,28 +204,34 @@ def _counted(frame: pd.DataFrame, column: str) -> pd.Series:
     return values.iloc[:0] if column == "scenarios" and not values.any() else values
 
 
-def _corpus_panel(axes: "Axes", ours: pd.Series, paper: Mapping[str, Any], what: str) -> None:
-    bins = histogram_match(ours, paper)
-    width = bins["right"] - bins["left"]
-    theirs = f"paper, {paper['environments']:,}: mean {paper['mean']:.2f}, median {paper['median']:g}"
-    axes.bar(bins["middle"], bins["paper_share"], width * 0.96, color=PAPER, alpha=0.45, label=theirs)
-    _middle_lines(axes, "#b87700", paper["mean"], paper["median"])
+def _corpus_panel(
+    axes: "Axes", ours: pd.Series, paper: Mapping[str, Any], sample: Mapping[str, Any] | None, what: str
+) -> None:
+    bins = histogram_match(ours, paper, sample)
+    width = (bins["right"] - bins["left"]).iloc[0]
+
+    def series(name: str, place: str, values: Any, line: Any, **look: Any) -> None:
+        label = f"{name}, {values['environments']:,}: mean {values['mean']:.2f}, median {values['median']:g}"
+        axes.bar(bins["middle"], bins[f"{place}_share"], label=label, **look)
+        axes.axvline(values["mean"], color=look["edgecolor"], linewidth=1.6, linestyle=line)
+
+    # Told apart without colour as well: a wide pale bar behind, a hatched one, a narrow dark one in front.
+    series("paper", "paper", paper, "-", width=width * 0.96, color=_PALE, edgecolor="#b87700", linewidth=0)
+    if sample:
+        look = {"width": width * 0.66, "color": "none", "edgecolor": THIRD, "hatch": "////", "linewidth": 1.1}
+        series("published sample, recomputed", "sample", sample, ":", **look)
     say_of_ours = f"No {what} of ours to count; paper {paper['mean']:.1f} an environment"
     if len(ours):
-        label = f"ours, {len(ours):,}: mean {ours.mean():.2f}, median {ours.median():g}"
-        axes.bar(bins["middle"], bins["our_share"], width * 0.5, color=OURS, label=label)
-        _middle_lines(axes, "#00263d", ours.mean(), ours.median())
+        counted = {"environments": len(ours), "mean": ours.mean(), "median": ours.median()}
+        series("ours", "our", counted, "--", width=width * 0.32, color=OURS, edgecolor="#00263d", linewidth=0)
         say_of_ours = f"{ours.mean():.1f} {what} an environment; paper {paper['mean']:.1f}"
+        say_of_ours += f", sample {sample['mean']:.1f}" if sample else ""
     percent_axis(axes)
     count_axis(axes, "x")
     axes.set(xlabel=f"{what} an environment", ylabel="environments")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.1, ncols=1, labelspacing=0.25)
-    say(axes, say_of_ours[0].upper() + say_of_ours[1:], room=16 + 14 * bool(len(ours)))
-
-
-def _middle_lines(axes: "Axes", colour: str, mean: float, median: float) -> None:
-    axes.axvline(mean, color=colour, linewidth=1.4)
-    axes.axvline(median, color=colour, linewidth=1.4, linestyle=(0, (3, 2)))
+    note = "" if sample else "No series of the published sample: its scenarios are an excerpt."
+    say(axes, say_of_ours[0].upper() + say_of_ours[1:], note, room=16 + 14 * (bool(len(ours)) + bool(sample)))
 
 
 # The rollouts

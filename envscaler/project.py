@@ -115,6 +115,11 @@ def paper_path() -> Path:
     return _shipped("paper.json")
 
 
+def sample_path() -> Path:
+    """Numbers of the published sample, recomputed; like the paper's."""
+    return _shipped("published.json")
+
+
 def replies_path(model: str) -> Path:
     """The recording of a model in `data/replies/`, by its name as a file can bear it; some come with the checkout."""
     return _shipped("replies", f"{run_name(model, 'replies').removesuffix('-replies')}.jsonl")

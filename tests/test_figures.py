@@ -276,21 +276,30 @@ def test_drawing_leaves_the_readers_settings_alone() -> None:
 # What is said and drawn
 
 
-def test_the_corpus_shows_both_histograms_and_says_both_means() -> None:
+def test_the_corpus_shows_three_labelled_histograms_and_says_their_means() -> None:
     frame = environments(8)
     figure = figures.draw_corpus(frame)
     table = figures.corpus_table(frame)
     mean = frame["query_tools"].mean()
-    assert f"{mean:.1f} query tools an environment; paper 10.4" in sentences(figure)
+    assert f"{mean:.1f} query tools an environment; paper 10.4, sample 10.6" in sentences(figure)
     legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert legend[0] == "paper, 191: mean 10.44, median 10"
-    assert legend[1] == f"ours, 8: mean {mean:.2f}, median {frame['query_tools'].median():g}"
+    assert legend[1] == "published sample, recomputed, 31: mean 10.58, median 11"
+    assert legend[2] == f"ours, 8: mean {mean:.2f}, median {frame['query_tools'].median():g}"
     for axes, (panel, rows) in zip(figure.axes, table.groupby("panel", sort=False), strict=True):
-        paper, ours = axes.containers[:2]
-        assert [bar.get_height() for bar in ours] == pytest.approx(list(rows["our_share"])), panel
-        assert sum(bar.get_height() for bar in paper) == pytest.approx(1)
-        # Every value of ours is in some bar, also beyond the paper's last bin.
-        assert sum(bar.get_height() for bar in ours) == pytest.approx(1), panel
+        shown = (
+            ["paper_share", "sample_share", "our_share"]
+            if panel != "scenarios"
+            else ["paper_share", "our_share"]
+        )
+        for bars, column in zip(axes.containers, shown, strict=True):
+            # Every value is in some bar, also beyond the paper's last bin.
+            heights = [bar.get_height() for bar in bars]
+            assert heights == pytest.approx(list(rows[column])) and sum(heights) == pytest.approx(1), panel
+        # Without colour: bars of three widths, one hatched, and lines of three kinds.
+        assert len({(bars[0].get_width(), bars[0].get_hatch()) for bars in axes.containers}) == len(shown)
+        assert len({line.get_linestyle() for line in axes.lines}) == len(axes.lines) == len(shown)
+    assert "its scenarios are an excerpt" in said(figure)
 
 
 def test_without_scenarios_their_panel_does_not_claim_zero() -> None:
@@ -527,6 +536,9 @@ def test_broken_facts_are_a_clear_error(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "paper.json").write_text("{")
     with pytest.raises(StoreError, match="Restore"):
         figures.paper_facts()
+    monkeypatch.setattr(project, "sample_path", lambda: tmp_path / "paper.json")
+    with pytest.raises(StoreError, match="Restore"):
+        figures.sample_facts()
 
 
 # The dictionary of the data

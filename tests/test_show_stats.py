@@ -300,9 +300,10 @@ def test_values_fall_on_the_papers_bins():
 @given(st.lists(st.integers(0, 90), max_size=40))
 @settings(deadline=None)
 def test_no_value_is_lost_beyond_the_papers_bins(values):
+    sample = {"counts_by_value": {"1": 2, "99": 1}}
     for paper in (PAPER, {"edges": [4.5, 6.5, 8.5], "counts": [3, 4]}):
-        frame = histogram_match(values, paper)
-        assert frame["ours"].sum() == len(values)
+        frame = histogram_match(values, paper, sample)
+        assert frame["ours"].sum() == len(values) and frame["sample"].sum() == 3
         assert frame["paper"].sum() in (7, 8)
         assert frame["paper_share"].sum() == pytest.approx(1)
 

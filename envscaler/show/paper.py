@@ -5,6 +5,7 @@ What is drawn from them is captioned as published; nothing here is a result of t
 """
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -31,7 +32,19 @@ def paper_facts() -> dict[str, Any]:
     Raises:
         StoreError: the file is missing or is not JSON.
     """
-    path = project.paper_path()
+    return _facts(project.paper_path())
+
+
+def sample_facts() -> dict[str, Any]:
+    """The blocks of `data/published.json`: the 31 published environments, recomputed.
+
+    Raises:
+        StoreError: the file is missing or is not JSON.
+    """
+    return _facts(project.sample_path())
+
+
+def _facts(path: Path) -> dict[str, Any]:
     try:
         return json.loads(read_text(path))
     except json.JSONDecodeError as error:
@@ -140,12 +153,12 @@ _ITEMS = [
     ("Fig. 4a", "Map of the environments' themes", NEW,
      "our themes; UMAP of MiniLM embeddings instead of (by all signs) t-SNE of text-embedding-3-large",
      "draw_theme_map, notebooks 02, 07"),
-    ("Fig. 4b", "Query tools an environment", NEW, "ours, with the published histogram behind",
+    ("Fig. 4b", "Query tools an environment", NEW, "ours, the paper's and the published sample's",
      "draw_corpus, notebook 07"),
-    ("Fig. 4c", "State-change tools an environment", NEW, "ours, with the published histogram behind",
+    ("Fig. 4c", "State-change tools an environment", NEW, "ours, the paper's and the published sample's",
      "draw_corpus, notebook 07"),
     ("Fig. 4d", "State categories an environment", NEW,
-     "ours, with the published histogram behind; a category is taken to be one attribute of an entity",
+     "ours, the paper's and the published sample's; a category is taken to be one attribute of an entity",
      "draw_corpus, notebook 07"),
     ("Fig. 4e", "Scenarios an environment", NEW, "ours, with the published histogram behind",
      "draw_corpus, notebook 07"),

@@ -328,35 +328,43 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
     return float(max(0.0, middle - half)), float(min(1.0, middle + half))
 
 
-def histogram_match(values: Iterable[float], paper: Mapping[str, Any]) -> pd.DataFrame:
-    """Our values on the paper's bins, side by side, in counts and shares.
+def histogram_match(
+    values: Iterable[float], paper: Mapping[str, Any], sample: Mapping[str, Any] | None = None
+) -> pd.DataFrame:
+    """Our values, and those of the published sample, on the paper's bins, side by side, in counts and shares.
 
-    Bins of the same width are added at either end where ours need them, so that every value is counted.
+    Bins of the same width are added at either end where a value needs them, so that every one is counted.
 
     Args:
         values: ours.
         paper: one histogram of the published facts: `counts_by_value`, or `edges` and `counts`.
+        sample: one of the published sample, `counts_by_value`; None where it has none.
 
     Raises:
         ParameterError: the values are no numbers, or the histogram is none.
     """
     edges, counts = _paper_bins(paper)
     ours = _finite(values)
-    width = edges[1] - edges[0]
-    if len(ours):
-        below = max(0, int(np.ceil((edges[0] - ours.min()) / width)))
-        above = max(0, int(np.floor((ours.max() - edges[-1]) / width)) + 1)
+    theirs = np.array(
+        [int(v) for v, n in ((sample or {}).get("counts_by_value") or {}).items() for _ in range(n)]
+    )
+    width, both = edges[1] - edges[0], np.concatenate([ours, theirs])
+    if len(both):
+        below = max(0, int(np.ceil((edges[0] - both.min()) / width)))
+        above = max(0, int(np.floor((both.max() - edges[-1]) / width)) + 1)
         edges = edges[0] - below * width + width * np.arange(len(counts) + below + above + 1)
         counts = np.pad(counts, (below, above))
-    found, _ = np.histogram(ours, bins=edges)
+    (found, _), (published, _) = np.histogram(ours, bins=edges), np.histogram(theirs, bins=edges)
     return pd.DataFrame(
         {
             "left": edges[:-1],
             "right": edges[1:],
             "middle": (edges[:-1] + edges[1:]) / 2,
             "paper": counts,
+            "sample": published,
             "ours": found,
             "paper_share": counts / counts.sum(),
+            "sample_share": published / max(1, len(theirs)),
             "our_share": found / max(1, len(ours)),
         }
     )
