@@ -55,6 +55,8 @@ _HOMES = {
     "permutation_table",
     "show.depth": "depth_finding depth_frame depth_table",
     "show.detection": "detection_table draw_detection false_alarm_table",
+    "show.diversity": "diversity_frame draw_benchmark_similarity draw_diversity duplicate_tasks similarity_to "
+    "tool_overlap",
     "show.inspector": "AuditInspector",
     "show.player": "EpisodePlayer",
     "show.playground": "Playground",

@@ -120,6 +120,11 @@ def sample_path() -> Path:
     return _shipped("published.json")
 
 
+def benchmark_path() -> Path:
+    """The API classes of a benchmark, described by this project; environments are compared with them."""
+    return _shipped("bfcl_classes.yaml")
+
+
 def replies_path(model: str) -> Path:
     """The recording of a model in `data/replies/`, by its name as a file can bear it; some come with the checkout."""
     return _shipped("replies", f"{run_name(model, 'replies').removesuffix('-replies')}.jsonl")
