@@ -30,6 +30,7 @@ from envscaler.show.canvas import (
     say,
     says_nothing,
 )
+from envscaler.show.diversity import draw_benchmark_similarity, draw_diversity
 from envscaler.show.paper import (
     PUBLISHED,
     draw_main_results,
@@ -65,9 +66,11 @@ if TYPE_CHECKING:
 __all__ = [
     "PUBLISHED",
     "corpus_table",
+    "draw_benchmark_similarity",
     "draw_certificate",
     "draw_corpus",
     "draw_dedup_curve",
+    "draw_diversity",
     "draw_funnel",
     "draw_kill_matrix",
     "draw_main_results",

@@ -114,9 +114,9 @@ def test_dots_of_one_place_are_drawn_beside_each_other() -> None:
 def test_diversity_counts_what_is_distinct_in_nested_subsets() -> None:
     frame = diversity.diversity_frame(WORLDS, WordEncoder(), draws=30)
     at = frame.set_index(["measure", "environments"])
-    whole = {name: at.loc[(name, 3), "mean"] for name in ("tools", "names", "words", "shapes")}
-    # book, room, list, rooms, find, guest, feed, cow, milk; two shapes, whatever the names are
-    assert whole == {"tools": 6, "names": 5, "words": 9, "shapes": 2}
+    whole = {name: at.loc[(name, 3), "mean"] for name in ("tools", "names", "words", "bodies")}
+    # book, room, list, rooms, find, guest, feed, cow, milk; two bodies, whatever the names are
+    assert whole == {"tools": 6, "names": 5, "words": 9, "bodies": 2}
     assert (at["low"] <= at["mean"]).sum() == at["mean"].notna().sum() and np.isnan(
         at.loc[("nearest", 1), "mean"]
     )

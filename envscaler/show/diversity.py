@@ -4,10 +4,9 @@ An environment is placed by what it is about and what it can do: the unit mean o
 summary`) and of the mean embedding of its tools' descriptions. One text of both would be cut off by the encoder, which
 reads 256 tokens. Which encoder and which aggregation the paper used for its Fig. 7 (left) is not known (PAPER 7.3).
 
-Cosines say what texts say, not what code does; `shapes` looks at code, and only at its form. Nothing is trained here.
+Cosines say what texts say, not what code does; `bodies` looks at code. Nothing is trained here.
 """
 
-import ast
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -24,16 +23,21 @@ from envscaler.model.request import Encoder
 from envscaler.project import benchmark_path, check_seed
 from envscaler.schema import Scenario, Skeleton
 from envscaler.show.canvas import INK, OURS, PAPER, QUIET, THIRD, axes_for, count_axis, in_house_style, say
+from envscaler.show.depth import depth_frame
 from envscaler.show.stats import quantiles
 from envscaler.store import read_text
-from envscaler.world.source import parse_class
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 HALVES = {"most similar": OURS, "least similar": PAPER}
-VOCABULARY = {"tools": QUIET, "names": OURS, "words": PAPER, "shapes": THIRD}
+VOCABULARY = {
+    "tools": ("tools in all", QUIET),
+    "names": ("distinct names", OURS),
+    "words": ("distinct words in names", PAPER),
+    "bodies": ("distinct bodies", THIRD),
+}
 
 
 class ApiClass(NamedTuple):
@@ -187,7 +191,7 @@ def diversity_frame(
 
     - `nearest`: mean cosine of an environment to the nearest other one; NaN for one alone.
     - `tools`, `names`, `words`: tools in all, distinct names among them, distinct words in these.
-    - `shapes`: distinct forms of a tool's code, names and values left out: what renaming cannot make new.
+    - `bodies`: distinct bodies of tools, as `show.depth` tells them: what renaming cannot make new.
 
     Args:
         skeletons: the environments.
@@ -205,10 +209,12 @@ def diversity_frame(
     rng, count = np.random.default_rng(seed), len(given)
     vectors = environment_vectors(given, encoder)
     cosines = vectors @ vectors.T - 2 * np.eye(count)
+    frame = depth_frame(given)
+    bodies = {skeleton.id: frame.loc[frame["skeleton_id"] == skeleton.id, "body"] for skeleton in given}
     sets = {
         "names": [{tool.name for tool in skeleton.tools} for skeleton in given],
         "words": [tool_words(skeleton) for skeleton in given],
-        "shapes": [_shapes(skeleton) for skeleton in given],
+        "bodies": [set(bodies[skeleton.id]) for skeleton in given],
     }
     sizes = sorted({*np.geomspace(1, count, 10).round().astype(int).tolist(), max(1, count // 2)})
     drawn = []
@@ -230,12 +236,6 @@ def diversity_frame(
 def tool_words(skeleton: Skeleton) -> set[str]:
     """The words that the names of an environment's tools are made of."""
     return {word for tool in skeleton.tools for word in tool.name.lower().split("_") if word}
-
-
-def _shapes(skeleton: Skeleton) -> set[str]:
-    methods = parse_class(skeleton.source, skeleton.class_name).methods
-    found = (ast.parse(methods[tool.name].source) for tool in skeleton.tools if tool.name in methods)
-    return {" ".join(type(node).__name__ for node in ast.walk(tree)) for tree in found}
 
 
 @in_house_style
@@ -260,18 +260,18 @@ def draw_diversity(frame: pd.DataFrame, ax: "Sequence[Axes] | None" = None) -> "
         else "One environment has no neighbour",
         "Band: 95 % of the orders in which environments are added.",
     )
-    for name, colour in VOCABULARY.items():
-        _curve(right, of[name], colour, "tools in all" if name == "tools" else f"distinct {name}")
+    for name, (label, colour) in VOCABULARY.items():
+        _curve(right, of[name], colour, label)
     right.set(ylabel="count", ylim=(0, None))
     count_axis(right, "y")
     last = {name: int(rows["mean"].iloc[-1]) for name, rows in of.items() if name != "nearest"}
     half = max(1, count // 2)
-    more = last["shapes"] / of["shapes"]["mean"][half] - 1
+    more = last["bodies"] / of["bodies"]["mean"][half] - 1
     say(
         right,
         f"{last['tools']:,} tools have {last['names']:,} names, of {last['words']:,} words, "
-        f"and {last['shapes']:,} shapes of code",
-        f"Shape: a tool's code without names and values; {more:.0%} more from {half} to {count} environments.",
+        f"and {last['bodies']:,} bodies",
+        f"Body: a tool's code but for names, texts and numbers; {more:.0%} more from {half} to {count} environments.",
     )
     for axes in (left, right):
         axes.set_xlabel("environments")
