@@ -201,7 +201,9 @@ def _failure(theme: Theme, tool: str, why: str) -> Failure:
 
 def _plan_state(theme: Theme, model: Model) -> StatePlan:
     variables = {"title": theme.title, "summary": theme.summary, "example": theme.example}
-    return ask_usable(model, "skeletons/plan_state", variables, StatePlan, _state_plan_problem)
+    plan = ask_usable(model, "skeletons/plan_state", variables, StatePlan, _state_plan_problem)
+    # A weak model says a rule several times, and asked for the class it then goes on saying it without end.
+    return plan.model_copy(update={"rules": list(dict.fromkeys(plan.rules))})
 
 
 def _state_plan_problem(plan: StatePlan) -> str:

@@ -65,6 +65,15 @@ def test_a_giant_bad_reply_is_shown_in_part():
     assert sum(len(message["content"]) for message in model.requests[1].messages) < 20_000
 
 
+@pytest.mark.parametrize(("finish", "shown"), [("stop", 8_000), ("length", 1_000)])
+def test_what_is_shown_of_a_reply_holds_no_word_of_ours(finish, shown):
+    """A weak model copies what it is shown: a mark in it came back as code, and what runs on runs on again."""
+    model = ScriptedModel([Reply("x" * 20_000, finish=finish), GOOD])
+    ask(model, "tasks/judge", TASK, Judged)
+    said, wish = model.requests[1].messages[-2:]
+    assert said["content"] == "x" * shown and f"first {shown} characters" in wish["content"]
+
+
 def test_an_empty_reply_is_shown_as_such():
     model = ScriptedModel([Reply("", finish="length"), GOOD])
     ask(model, "tasks/judge", TASK, Judged)

@@ -65,7 +65,9 @@ def test_an_answer_that_cannot_be_parsed_is_a_reply_error() -> None:
 def test_a_long_answer_is_cut_in_the_feedback() -> None:
     model = said("x" * 9000, "good")
     ask(model)
-    assert len(blocks(model.requests[1].messages)["feedback"]) < 4200
+    feedback = blocks(model.requests[1].messages)["feedback"]
+    assert 4000 < len(feedback) < 4200 and feedback.endswith("x"), "no word of ours in what it wrote"
+    assert "the first 4000 characters" in feedback
 
 
 def test_a_model_that_repeats_itself_is_asked_and_not_its_memory(tmp_path: Path) -> None:

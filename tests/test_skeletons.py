@@ -10,6 +10,7 @@ from library import METHODS, RULES, THEME, asked, author, fenced
 
 from envscaler.error import PartRefused, ReplyError, SourceError, StoreError
 from envscaler.model.connect import connect
+from envscaler.model.scripted import ScriptedModel
 from envscaler.schema import Task
 from envscaler.skeletons import build_skeleton, build_skeletons, load_skeleton
 from envscaler.themes import infer_theme
@@ -25,6 +26,21 @@ def test_a_theme_becomes_a_class_that_loads() -> None:
     assert ast.parse(skeleton.source)
     for tool in skeleton.tools:
         assert all(p.get("description") for p in tool.parameters["properties"].values()), tool.name
+
+
+def test_a_rule_said_several_times_is_one_rule() -> None:
+    """A weak model that says a rule without end does so again when it is given them all for the class."""
+    once = json.loads(library.GOOD["skeletons/plan_state"]({}))
+    often = json.dumps({**once, "rules": [*once["rules"], *once["rules"], once["rules"][0]]})
+    model = author({"skeletons/plan_state": often})
+    assert [rule.text for rule in build_skeleton(THEME, model).rules] == RULES
+    assert asked(model, "skeletons/write_class")[0] == asked(author_of_once(), "skeletons/write_class")[0]
+
+
+def author_of_once() -> ScriptedModel:
+    model = author()
+    build_skeleton(THEME, model)
+    return model
 
 
 def test_the_same_replies_make_the_same_id() -> None:

@@ -26,8 +26,8 @@ from envscaler.schema import Origin, digest
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-_SHOWN = 8_000
-"""Characters of a bad reply that are shown to its author."""
+_SHOWN, _SHOWN_OF_ENDLESS = 8_000, 1_000
+"""Characters of a bad reply that are shown to its author; what runs on is hardly shown, for it would be run on with."""
 
 
 def ask(
@@ -73,9 +73,11 @@ def ask(
 
 
 def _correction(answered: Reply, error: ReplyError, number: int) -> tuple[Message, Message]:
-    shown = answered.text if len(answered.text) <= _SHOWN else f"{answered.text[:_SHOWN]}\n… (cut here)"
+    shown = answered.text[: _SHOWN_OF_ENDLESS if answered.finish == "length" else _SHOWN]
+    # Said outside of what is shown: a weak model copies a mark that stands in it.
+    part = f" Only its first {len(shown)} characters are shown here." if shown != answered.text else ""
     # Numbered, so that a model which repeats itself is asked another thing and not given its own memory of it.
-    wish = f"Answer {number} cannot be used. {error}\nAnswer the request again, whole and in the form it asks for."
+    wish = f"Answer {number} cannot be used.{part} {error}\nAnswer the request again, whole, in the form it asks for."
     return {"role": "assistant", "content": shown or "(no text)"}, {"role": "user", "content": wish}
 
 

@@ -64,13 +64,11 @@ def ask_usable(
 
 def told(fault: str, reply: Any) -> str:
     """The feedback for the author of a reply: what is wrong with it, and the reply itself."""
-    return f"{fault}\n\nWhat you wrote was:\n{_shown(reply)}"
-
-
-def _shown(reply: Any) -> str:
     dump = getattr(reply, "model_dump", None)
     text = reply if isinstance(reply, str) else canonical(dump(mode="json") if dump else reply)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
+    # Said outside of what is shown: a weak model copies a mark that stands in it.
+    part = f" (the first {_SHOWN} characters)" if len(text) > _SHOWN else ""
+    return f"{fault}\n\nWhat you wrote was{part}:\n{text[:_SHOWN]}"
 
 
 def sent_anew(feedback: str, sent: set[str], number: int) -> str:
