@@ -18,13 +18,15 @@ from envscaler.error import ParameterError, StoreError
 from envscaler.release import card, corpus
 from envscaler.release.split import Split, worlds
 from envscaler.schema import Certificate, Kill, Origin, Proof, Rollout, Scenario, Skeleton, Task
+from envscaler.world.proving.proofs import OTHERWISE
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "data" / "sample"
 CERTIFICATE = Certificate(
     proofs=[
         Proof(name="nothing done", status="proved", figure=0.0),
-        Proof(name="solved otherwise: order", status="proved", figure=1.0),
+        Proof(name=OTHERWISE[0], status="proved", figure=1.0),
+        Proof(name=OTHERWISE[1], status="proved", detail="Nothing to try."),
     ],
     kills=[
         Kill(kind="call dropped", what="0", killers=["goal"]),
@@ -201,6 +203,11 @@ def test_a_smaller_corpus_has_so_many_of_each(tmp_path: Path) -> None:
     saved = save(tmp_path / "c", at_most=1)
     assert saved.frame()[["environments", "scenarios", "rollouts"]].sum().tolist() == [5, 5, 5]
     assert not saved.failures
+    last = [max(pair, key=lambda s: s.id) for pair in zip(POSED[::2], POSED[1::2], strict=True)]
+    played = [episode(scenario) for scenario in last]
+    saved = save(tmp_path / "c", rollouts=played, at_most=1, environments=3)
+    assert saved.frame()[["environments", "scenarios", "rollouts"]].sum().tolist() == [3, 3, 3]
+    assert not saved.failures  # what was not asked for is no failure
 
 
 # Reading it back
@@ -317,6 +324,7 @@ def test_the_card_tells_fields_in_the_words_of_the_schema_and_figures_as_they_ar
     ):  # fmt: skip
         assert line in text
     assert re.search(r"mutants of the solution a scenario, mean / least \| 2\.0 / 2 \|", text)
+    assert re.search(r"that are paid, of \d kinds, mean / least \| 1\.0 / 1 \|", text)
     assert re.search(r"told from it, mean / least \| 50\.0% / 50\.0% \|", text)
     told = front_matter(tmp_path / "c")
     assert (told["license"], told["size_categories"], told["pretty_name"]) == (
@@ -370,7 +378,8 @@ def test_the_sample_is_what_its_card_says_and_small() -> None:
     counts = [es.load_corpus(SAMPLE, name).counts for name in ("train", "test")]
     for what in counts[0]:
         assert f"| {what} | {counts[0][what]} | {counts[1][what]} |" in text
-    assert counts[0]["environments"] and counts[1]["scenarios"] and counts[0]["rollouts"]
+    assert all(side["environments"] and side["scenarios"] for side in counts)
+    assert counts[0]["rollouts"] + counts[1]["rollouts"]
     assert sum(p.stat().st_size for p in SAMPLE.rglob("*") if p.is_file()) < 600_000
 
 

@@ -26,6 +26,7 @@ def add(commands: Commands) -> None:
         "--test-share", type=float, default=0.2, help="share of the environments for the test"
     )
     corpus.add_argument("--seed", type=int, default=0, help="seed of the run, and of the division")
+    corpus.add_argument("--environments", type=int, metavar="N", help="so many environments at most")
     corpus.add_argument(
         "--at-most", type=int, metavar="N", help="scenarios an environment, rollouts a scenario"
     )
@@ -57,6 +58,7 @@ def _corpus(parsed: argparse.Namespace) -> Report:
         test_share=parsed.test_share,
         seed=parsed.seed,
         certified=not parsed.keep_uncertified,
+        environments=parsed.environments,
         at_most=parsed.at_most,
         licence=parsed.licence,
         stamp=run.stamp,

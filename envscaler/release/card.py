@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args, get_origin
 import yaml
 
 from envscaler.release.split import SPLITS, Split
-from envscaler.schema import Failure, Part, Record, Rollout, Scenario, Skeleton, Task, Theme
+from envscaler.schema import Failure, Origin, Part, Record, Rollout, Scenario, Skeleton, Task, Theme
 from envscaler.world.proving.proofs import OTHERWISE
 
 FILE = "README.md"
@@ -180,13 +180,10 @@ def _origin(whole: Mapping[str, Sequence[Any]], about: About) -> str:
     seeds: dict[tuple[str, ...], list[int | None]] = {}
     for name, records in whole.items():
         for record in records:
-            o = record.origin
-            key = (
-                (o.model, json.dumps(o.settings, sort_keys=True), o.prompt, o.version)
-                if o
-                else ("not told",) + ("",) * 3
-            )
-            seeds.setdefault((name, *key), []).append(o.seed if o else None)
+            o = record.origin or Origin(model="not told")
+            settings = {k: v for k, v in o.settings.items() if k != "sample"}  # a number of its own for each
+            key = (o.model, json.dumps(settings, sort_keys=True), o.prompt, o.version)
+            seeds.setdefault((name, *key), []).append(o.seed)
     rows = [(*key, _range(found), len(found)) for key, found in sorted(seeds.items())]
     told = ", ".join(f"{n:,} from `{source}`" for source, n in about.sources.items())
     return _table(("records", "model", "settings", "prompts", "version", "seeds", "number"), rows) + (
@@ -263,8 +260,8 @@ def _dictionary(names: Sequence[str]) -> str:
     parts = list(dict.fromkeys(part for kind in kinds for part in _parts_of(kind)))
     titles = [f"`{name}.jsonl`: `{kind.__name__}`" for name, kind in zip(names, kinds, strict=True)]
     titles += [f"`{part.__name__}`" for part in parts]
-    ident = "The first 12 hex digits of the sha256 of the content; `skeleton_id` and `scenario_id` name these.\n\n"
-    return f"Every line of a file begins with `id`. {ident}" + "\n\n".join(
+    ident = "Every line begins with `id`, the first 12 hex digits of the sha256 of the content; others name it by that."
+    return f"{ident}\n\n" + "\n\n".join(
         f"### {title}\n\n{_first_line(kind)}\n\n{_table(('field', 'type', 'meaning'), _fields(kind))}"
         for title, kind in zip(titles, [*kinds, *parts], strict=True)
     )

@@ -58,6 +58,7 @@ def save_corpus(
     seed: int = 0,
     encoder: Encoder | None = None,
     certified: bool = True,
+    environments: int | None = None,
     at_most: int | None = None,
     guards: Guards = "within",
     licence: str = "mit",
@@ -82,7 +83,9 @@ def save_corpus(
         encoder: with one, environments of nearly the same meaning stay on one side as well: of use where several runs
             come together, for the themes of one run were merged by it already.
         certified: whether scenarios must have a valid certificate.
-        at_most: so many scenarios an environment and rollouts a scenario; None for all.
+        environments: so many environments at most, and
+        at_most: so many scenarios of each and rollouts of each of those, in the order of their ids, scenarios that were
+            played first; None for all.
         guards: where guards go in the published form, see `write_scenarios`; `within` makes the published mean of the
             check functions our reward.
         licence: under which it is given, as the hub writes it.
@@ -97,14 +100,16 @@ def save_corpus(
     check_seed(seed)
     if not isinstance(share, int | float) or not 0 <= share < 1:
         raise ParameterError(f"Expected a share of the test from 0 to below 1, got {share!r}.")
-    if at_most is not None:
-        at_least(at_most, 1, "scenarios an environment")
+    for bound, what in ((environments, "environments"), (at_most, "scenarios an environment")):
+        if bound is not None:
+            at_least(bound, 1, what)
     _refuse_others(folder)
     worlds = once(many(skeletons, Skeleton))
     if not worlds:
         raise StoreError(f"Expected at least one environment for a corpus at {folder}, got none.")
     posed, played, failures = _whole(worlds, many(scenarios, Scenario), many(rollouts, Rollout), certified)
-    posed = first_of_each(posed, at_most)
+    worlds = worlds[:environments]
+    posed = first_of_each(followers(posed, worlds), at_most, {rollout.scenario_id for rollout in played})
     played = first_of_each(followers(played, posed), at_most)
     splits = divide(worlds, posed, played, test_share=share, seed=seed, encoder=encoder)
     behind = card.requests_behind(worlds, many(themes, Theme), many(tasks, Task))

@@ -153,10 +153,11 @@ def once(records: Iterable[R]) -> list[R]:
     return list({r.id: r for r in sorted(records, key=lambda r: r.model_dump_json())}.values())
 
 
-def first_of_each(records: Sequence[C], most: int | None) -> list[C]:
-    """The first so many records of each parent, in the order of their ids; all of them where there is no bound."""
-    of_one = groupby(sorted(records, key=lambda r: (parent(r), r.id)), parent)
-    return once(record for _, group in of_one for record in list(group)[:most])
+def first_of_each(records: Sequence[C], most: int | None, rather: Iterable[str] = ()) -> list[C]:
+    """So many records of each parent in the order of their ids, those named before the others; None for all."""
+    first = set(rather)
+    ordered = sorted(records, key=lambda r: (parent(r), r.id not in first, r.id))
+    return once(record for _, group in groupby(ordered, parent) for record in list(group)[:most])
 
 
 def left_out(
