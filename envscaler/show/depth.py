@@ -315,14 +315,16 @@ _NO_DEPTH = [
     "rules of no kind, share",
     "solutions (published: recorded episodes)",
     "solutions an environment that has any",
+    "tools called by any solution, share",
 ]
-"""Measures of how much there is, which a longer run has more of."""
+"""Measures of how much there is, or that grow with it (ten solutions reach more tools than two): not compared."""
 
 
 def _measures(facts: Mapping[str, Any], equal: int) -> dict[str, float]:
     kinds, tools = {k: n for k, n in facts["rule_kinds"].items() if k}, facts["tools"]
     rules = sum(facts["rule_kinds"].values())
     shares = np.array(list(kinds.values())) / max(1, sum(kinds.values()))
+    evenly = float(np.exp(-(shares * np.log(shares)).sum()))
     return {
         "environments": facts["environments"],
         "environments left out": facts["unread"],
@@ -337,9 +339,7 @@ def _measures(facts: Mapping[str, Any], equal: int) -> dict[str, float]:
         "longest chain of calls": max(map(int, facts["depths"]), default=nan),
         "rules": rules,
         "rule kinds": len(kinds),
-        "rule kinds, as if equally frequent": float(np.exp(-(shares * np.log(shares)).sum()))
-        if kinds
-        else nan,
+        "rule kinds, as if equally frequent": evenly if kinds else nan,
         "rules of no kind, share": _share(facts["rule_kinds"].get("", 0), rules),
         "rules with code that tests them, share": _share(facts["rules_tested"], rules),
         "distinct codes of rules, share of those": _share(facts["invariants"], facts["rules_tested"]),
@@ -382,16 +382,11 @@ def _distinct_among(sizes: Mapping[str, int], draws: int) -> float:
 
 def depth_finding(table: pd.DataFrame) -> str:
     """One sentence on what `depth_table` shows: what is poorer in ours, and what is not."""
-    rows = a_frame(table, ["ours", "published", "poorer"], "`depth_table`").drop(
-        index=_NO_DEPTH, errors="ignore"
-    )
+    rows = a_frame(table, ["ours", "published", "poorer"], "`depth_table`").drop(_NO_DEPTH, errors="ignore")
     rows = rows.dropna(subset=["ours", "published"])
-    told = [
-        f"{name} ({ours:.3g} to {theirs:.3g})" for name, ours, theirs, _ in rows[rows["poorer"]].itertuples()
-    ]
+    poorer = rows[rows["poorer"].astype(bool)]
+    if poorer.empty:
+        return f"Ours is nowhere poorer than the published sample in {len(rows)} measures that both have."
+    told = [f"{name} ({r['ours']:.3g} to {r['published']:.3g})" for name, r in poorer.iterrows()]
     even = f"in the other {len(rows) - len(told)} of {len(rows)} measures that both have it is as deep or deeper."
-    return (
-        f"Ours is poorer than the published sample in {'; '.join(told)}; {even}"
-        if told
-        else (f"Ours is nowhere poorer than the published sample in {len(rows)} measures that both have.")
-    )
+    return f"Ours is poorer than the published sample in {'; '.join(told)}; {even}"
