@@ -263,6 +263,7 @@ def draw_diversity(frame: pd.DataFrame, ax: "Sequence[Axes] | None" = None) -> "
     for name, (label, colour) in VOCABULARY.items():
         _curve(right, of[name], colour, label)
     right.set(ylabel="count", ylim=(0, None))
+    right.legend(loc="upper left")  # what is counted grows: the corner is free
     count_axis(right, "y")
     last = {name: int(rows["mean"].iloc[-1]) for name, rows in of.items() if name != "nearest"}
     half = max(1, count // 2)
@@ -281,10 +282,7 @@ def draw_diversity(frame: pd.DataFrame, ax: "Sequence[Axes] | None" = None) -> "
 
 def _curve(axes: "Axes", rows: pd.DataFrame, colour: str, label: str) -> None:
     axes.fill_between(rows.index, rows["low"], rows["high"], color=colour, alpha=0.2, linewidth=0)
-    axes.plot(rows.index, rows["mean"], color=colour, marker="o", markersize=3.5)
-    if label:
-        axes.annotate(label, (rows.index[-1], rows["mean"].iloc[-1]), (6, 0), textcoords="offset points",
-                      va="center", fontsize=8.5, color=colour)  # fmt: skip
+    axes.plot(rows.index, rows["mean"], color=colour, marker="o", markersize=3.5, label=label or None)
 
 
 # What is there twice
