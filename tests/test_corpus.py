@@ -342,6 +342,15 @@ def test_only_what_is_there_has_a_place_in_the_card(tmp_path: Path) -> None:
     assert "an author who is not told" in text and "`source`: not told" in text
 
 
+def test_the_card_counts_what_datasets_would_alter(tmp_path: Path) -> None:
+    odd = [
+        scenario(WORLDS[0], n, witness=[es.Call(tool="t", arguments={"x": x})])
+        for n, x in ((8, 0.12345678901), (9, 2**64))
+    ]
+    es.save_corpus(tmp_path / "c", WORLDS, [*POSED, *odd])
+    assert "* 2 records have a number of more than ten decimals" in (tmp_path / "c" / "README.md").read_text()
+
+
 # The command
 
 

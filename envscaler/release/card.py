@@ -18,6 +18,7 @@ import yaml
 
 from envscaler.release.split import SPLITS, Split
 from envscaler.schema import Failure, Origin, Part, Record, Rollout, Scenario, Skeleton, Task, Theme
+from envscaler.training.saving import survives
 from envscaler.world.proving.proofs import OTHERWISE
 
 FILE = "README.md"
@@ -226,6 +227,7 @@ def _limits(whole: Mapping[str, Sequence[Any]], about: About) -> list[str]:
             "environments come from is not recorded, so they are more alike than their number says, and nothing "
             "measured on them says how worlds of a language model would do."
         )
+    altered = sum(not survives(r.model_dump(mode="json")) for records in whole.values() for r in records)
     posed = {scenario.skeleton_id for scenario in scenarios}
     tested = sum(rule.invariant is not None for rule in rules)
     found += [
@@ -248,7 +250,8 @@ def _limits(whole: Mapping[str, Sequence[Any]], about: About) -> list[str]:
     return [
         *found,
         "The code is generated: run it in a sandbox. `envscaler` does.",
-        "`datasets` alters numbers of more than ten decimals or 64 bits; `es.load_corpus` does not.",
+        f"{altered} records have a number of more than ten decimals, which `datasets` alters, or of more than 64 bits, "
+        "for which it refuses the file; `es.load_corpus` reads all as they are.",
     ]
 
 

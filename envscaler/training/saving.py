@@ -102,7 +102,7 @@ def _conversational(messages: list[Message]) -> dict[str, Any]:
     """TRL's form, where the loader reads the arguments by a parser of its own."""
     for message in messages:
         for call in message.get("tool_calls") or ():
-            if not _survives(call["function"]["arguments"]):
+            if not survives(call["function"]["arguments"]):
                 raise ParameterError(
                     f"Expected arguments that are read back as they are, got {call['function']!r:.200} with a number "
                     "that `datasets` would alter."
@@ -110,8 +110,9 @@ def _conversational(messages: list[Message]) -> dict[str, Any]:
     return {"messages": messages}
 
 
-def _survives(arguments: dict[str, Any]) -> bool:
-    # `datasets` uses these two. Where the second refuses a row, the loader pads the whole file without a word.
+def survives(arguments: dict[str, Any]) -> bool:
+    """Whether `datasets` reads an object back as it is: it keeps ten decimals at most, and 64 bits of whole numbers."""
+    # It uses these two. Where the second refuses a row, the loader pads the whole file without a word.
     try:
         return bool(ujson_loads(ujson_dumps(arguments)) == arguments)
     except (ValueError, OverflowError, RecursionError):
