@@ -64,16 +64,19 @@ def references(value: Json) -> list[Json]:
     return found
 
 
-def at_most(count: int, **more: Any) -> Any:
-    """A list whose end a server that enforces schemas is to bring about; a longer one is read all the same.
+def at_most(count: int, *, least: int = 0, **more: Any) -> Any:
+    """A list whose end a server that enforces schemas is to bring about; any other is read all the same.
 
     Without a bound nothing but the server's limit ends the answer of a model that runs on.
 
     Args:
         count: entries, well above what a prompt asks for.
+        least: entries without which the answer would be refused anyway.
         more: what else pydantic's `Field` takes, e.g. a default.
     """
-    return Field(json_schema_extra={"maxItems": count}, **more)
+    return Field(
+        json_schema_extra={"minItems": least, "maxItems": count} if least else {"maxItems": count}, **more
+    )
 
 
 class Part(BaseModel):

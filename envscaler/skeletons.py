@@ -64,7 +64,7 @@ class ToolPlan(Part):
 class ToolsPlan(Part):
     """The tools to be written."""
 
-    tools: list[ToolPlan] = at_most(40)
+    tools: list[ToolPlan] = at_most(40, least=FEWEST_TOOLS)
     """In the order in which they will stand in the class."""
 
 

@@ -66,8 +66,10 @@ def test_a_long_answer_is_cut_in_the_feedback() -> None:
     model = said("x" * 9000, "good")
     ask(model)
     feedback = blocks(model.requests[1].messages)["feedback"]
-    assert 4000 < len(feedback) < 4200 and feedback.endswith("x"), "no word of ours in what it wrote"
-    assert "the first 4000 characters" in feedback
+    assert len(feedback) < 4200 and feedback.startswith("What you wrote was (the first 4000 characters):\n{")
+    assert "x\n\nThis cannot" in feedback and feedback.endswith("It is bad."), (
+        "no mark in it, and the fault last"
+    )
 
 
 def test_a_model_that_repeats_itself_is_asked_and_not_its_memory(tmp_path: Path) -> None:

@@ -66,9 +66,10 @@ def told(fault: str, reply: Any) -> str:
     """The feedback for the author of a reply: what is wrong with it, and the reply itself."""
     dump = getattr(reply, "model_dump", None)
     text = reply if isinstance(reply, str) else canonical(dump(mode="json") if dump else reply)
-    # Said outside of what is shown: a weak model copies a mark that stands in it.
+    # Said outside of what is shown, for a weak model copies a mark that stands in it; and last, for it says again what
+    # it read last.
     part = f" (the first {_SHOWN} characters)" if len(text) > _SHOWN else ""
-    return f"{fault}\n\nWhat you wrote was{part}:\n{text[:_SHOWN]}"
+    return f"What you wrote was{part}:\n{text[:_SHOWN]}\n\nThis cannot be used: {fault}"
 
 
 def sent_anew(feedback: str, sent: set[str], number: int) -> str:
