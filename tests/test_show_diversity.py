@@ -100,6 +100,7 @@ def test_the_figure_of_a_benchmark_says_how_near_it_is(count: int) -> None:
     frame = diversity.similarity_to(WORLDS[:count], WordEncoder(), CLASSES)
     figure = diversity.draw_benchmark_similarity(frame)
     assert "No environment is nearer than 1.00" in said(figure) and "hotel" in said(figure)
+    assert ("least similar half, mean" in said(figure)) == (count > 1) and "nan" not in said(figure)
     ticks = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
     assert ticks == ["Sums  (0)", f"Rooms  ({count})"]
     drawn = [x for dots in figure.axes[0].collections for x, _ in np.asarray(dots.get_offsets())]
@@ -132,6 +133,14 @@ def test_the_figure_of_diversity_tells_the_counts(count: int) -> None:
     figure = diversity.draw_diversity(diversity.diversity_frame(WORLDS[:count], WordEncoder(), draws=3))
     assert f"{2 * count} tools have" in said(figure)
     assert ("no neighbour" in said(figure)) == (count == 1)
+
+
+def test_bodies_that_nobody_can_read_are_no_share_of_anything() -> None:
+    unread = [world(title, "go").replace(source="return (") for title in ("one", "two")]
+    figure = diversity.draw_diversity(diversity.diversity_frame(unread, WordEncoder(), draws=2))
+    assert (
+        "and 0 bodies" in said(figure) and "nan" not in said(figure) and "0 of them in 1 of 2" in said(figure)
+    )
 
 
 def test_tools_that_two_environments_share_are_told() -> None:
