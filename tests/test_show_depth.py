@@ -194,6 +194,17 @@ def test_without_witnesses_or_anything_nothing_is_claimed_of_them() -> None:
     for table in (depth.depth_table([library.skeleton()]), depth.depth_table([])):
         assert isnan(table.loc["calls a solution", "ours"]) and not table.loc["calls a solution", "poorer"]
         assert "solution" not in depth.depth_finding(table) and "nan" not in depth.depth_finding(table)
+    assert depth.depth_finding(table) == "Nothing of ours can be compared with the published sample."
+
+
+def test_what_is_compared_does_not_go_with_the_size_of_a_corpus() -> None:
+    first, small = library.skeleton(), skeleton("return self._top(self.rows, key)", TOP)
+    twins = [one.replace(title=f"{one.title} again") for one in (first, small)]
+    posed = [library.scenario(skeleton_id=home.id, task=f"{n}") for home in (first, twins[0]) for n in "ab"]
+    once = depth.depth_table([first, small], posed[:1])
+    twice = depth.depth_table([first, small, *twins], posed)
+    compared = once.index.difference([*depth._NO_DEPTH, "distinct bodies among equally many tools"])
+    assert len(compared) == 7 and once.loc[compared, "ours"].equals(twice.loc[compared, "ours"])
 
 
 def test_distinct_bodies_among_equally_many_are_those_of_all_draws() -> None:

@@ -19,6 +19,7 @@ import builtins
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from math import lgamma, nan
 from typing import Any
@@ -56,15 +57,9 @@ KINDS = {
 _KINDS = {kind: re.compile(words, re.IGNORECASE) for kind, words in KINDS.items()}
 _LEFT_OUT = {"annotation", "returns", "type_comment", "ctx", "kind", "decorator_list", "type_params"}
 _BRANCHES = (
-    ast.If,
-    ast.IfExp,
-    ast.For,
-    ast.AsyncFor,
-    ast.While,
-    ast.ExceptHandler,
-    ast.match_case,
-    ast.Assert,
+    ast.If | ast.IfExp | ast.For | ast.AsyncFor | ast.While | ast.ExceptHandler | ast.match_case | ast.Assert
 )
+_UNREADABLE = (SourceError, ValueError, RecursionError, MemoryError)
 _COLUMNS = ["skeleton_id", "title", "tool", "body", "lines", "branches", "depth", "solutions"]
 
 
@@ -203,16 +198,14 @@ def depth_frame(skeletons: Iterable[Skeleton], scenarios: Iterable[Scenario] = (
     used = Counter(
         (s.skeleton_id, tool) for s in many(scenarios, Scenario) for tool in {c.tool for c in s.witness}
     )
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     for skeleton in many(skeletons, Skeleton):
-        try:
+        with suppress(*_UNREADABLE):  # not there: `depth_table` counts it
             rows += _tool_rows(skeleton, used)
-        except (SourceError, ValueError, RecursionError, MemoryError):
-            continue  # not there: `depth_table` counts it
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def _tool_rows(skeleton: Skeleton, used: Mapping[tuple[str, str], int]) -> list[dict[str, Any]]:
+def _tool_rows(skeleton: Skeleton, used: Mapping[tuple[str, str], int]) -> list[tuple[Any, ...]]:
     tree = parse_tree(skeleton.source)
     module = _Module(tree, find_class(tree, skeleton.class_name))
     sizes = {name: (_lines(part), _branches(part)) for name, part in module.parts.items()}
@@ -220,14 +213,8 @@ def _tool_rows(skeleton: Skeleton, used: Mapping[tuple[str, str], int]) -> list[
     for tool in (t.name for t in skeleton.tools if f".{t.name}" in module.parts):
         reached = [sizes[part] for part in module.reached(f".{tool}")]
         lines, branches = (sum(each) for each in zip(*reached, strict=True))
-        measures = (
-            module.body(f".{tool}"),
-            lines,
-            branches,
-            module.depth(f".{tool}"),
-            used[skeleton.id, tool],
-        )
-        rows.append(dict(zip(_COLUMNS, (skeleton.id, skeleton.title, tool, *measures), strict=True)))
+        measures = (module.body(f".{tool}"), lines, branches, module.depth(f".{tool}"))
+        rows.append((skeleton.id, skeleton.title, tool, *measures, used[skeleton.id, tool]))
     return rows
 
 
@@ -241,7 +228,7 @@ def _invariant(source: str) -> str | None:
     try:
         module = _Module(parse_tree(source))
         return module.body("invariant") if "invariant" in module.parts else None
-    except (SourceError, ValueError, RecursionError, MemoryError):
+    except _UNREADABLE:
         return None
 
 
@@ -292,6 +279,8 @@ def _counts(values: Iterable[int]) -> dict[str, int]:
 def depth_table(skeletons: Iterable[Skeleton], scenarios: Iterable[Scenario] = ()) -> pd.DataFrame:
     """The depth of ours beside that of the published sample, a row a measure; `poorer` where ours has less.
 
+    Measures that go with the size of a corpus are shown and never `poorer`.
+
     For the published sample nobody wrote witnesses: its solutions are the calls of ten recorded episodes, failed and
     needless ones among them. Where a measure is of something that one corpus has none of, it is NaN.
 
@@ -307,17 +296,14 @@ def depth_table(skeletons: Iterable[Skeleton], scenarios: Iterable[Scenario] = (
 
 
 _NO_DEPTH = [
-    "environments",
-    "environments left out",
-    "tools",
-    "distinct bodies",
-    "rules",
-    "rules of no kind, share",
-    "solutions (published: recorded episodes)",
-    "solutions an environment that has any",
+    "environments", "environments left out", "tools", "distinct bodies", "distinct bodies, share of tools",
+    "tools with a body of no other environment, share", "longest chain of calls", "rules", "rule kinds",
+    "rules of no kind, share", "distinct codes of rules, share of those", "calls of the longest solution",
+    "solutions (published: recorded episodes)", "solutions an environment that has any",
     "tools called by any solution, share",
-]
-"""Measures of how much there is, or that grow with it (ten solutions reach more tools than two): not compared."""
+]  # fmt: skip
+"""Measures of how much there is, or that grow or fall with it: not compared. Ten solutions reach more tools than two,
+the longest of many is longer, and among more tools fewer have a body of their own."""
 
 
 def _measures(facts: Mapping[str, Any], equal: int) -> dict[str, float]:
@@ -384,6 +370,8 @@ def depth_finding(table: pd.DataFrame) -> str:
     """One sentence on what `depth_table` shows: what is poorer in ours, and what is not."""
     rows = a_frame(table, ["ours", "published", "poorer"], "`depth_table`").drop(_NO_DEPTH, errors="ignore")
     rows = rows.dropna(subset=["ours", "published"])
+    if rows.empty:
+        return "Nothing of ours can be compared with the published sample."
     poorer = rows[rows["poorer"].astype(bool)]
     if poorer.empty:
         return f"Ours is nowhere poorer than the published sample in {len(rows)} measures that both have."
