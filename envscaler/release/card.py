@@ -30,7 +30,7 @@ PUBLISHED = dict(zip(NAMES, ("env_metadata.json", "rl_scenarios.json", "trajecto
 _PLAIN = {str: "string", int: "int64", float: "float64", bool: "bool"}
 _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")
 """What the hub calls how many rows."""
-_STAND_IN = "builtin"
+_STAND_IN, _UNTOLD = "builtin", "an author who is not told"
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def _origin(whole: Mapping[str, Sequence[Any]], about: About) -> str:
     seeds: dict[tuple[str, ...], list[int | None]] = {}
     for name, records in whole.items():
         for record in records:
-            o = record.origin or Origin(model="not told")
+            o = record.origin or Origin(model=_UNTOLD)
             settings = {k: v for k, v in o.settings.items() if k != "sample"}  # a number of its own for each
             key = (o.model, json.dumps(settings, sort_keys=True), o.prompt, o.version)
             seeds.setdefault((name, *key), []).append(o.seed)
@@ -214,13 +214,11 @@ def _licence(about: About) -> str:
 
 def _limits(whole: Mapping[str, Sequence[Any]], about: About) -> list[str]:
     skeletons, scenarios, rollouts = (whole[name] for name in NAMES)
-    models = sorted({r.origin.model for r in (*skeletons, *scenarios) if r.origin})
+    models = sorted({r.origin.model if r.origin else _UNTOLD for r in (*skeletons, *scenarios)})
     rules = [rule for skeleton in skeletons for rule in skeleton.rules]
     kills = [kill for s in scenarios if s.certificate for kill in s.certificate.kills]
     alive = sum(not kill.killers for kill in kills)
-    found = [
-        f"All was written by {' and '.join(models) or 'an author who is not told'}; another would write otherwise."
-    ]
+    found = [f"All was written by {' and '.join(models)}; another would write otherwise."]
     if _STAND_IN in models:
         found.append(
             "The built-in model is a stand-in: it puts hand-written patterns together. How many distinct patterns the "
@@ -246,7 +244,8 @@ def _limits(whole: Mapping[str, Sequence[Any]], about: About) -> list[str]:
     if rollouts:
         agents = ", ".join(f"{n} {agent}" for agent, n in sorted(Counter(r.agent for r in rollouts).items()))
         unpaid = sum(r.reward is None for r in rollouts)
-        found.append(f"Rollouts are of these agents: {agents}; {unpaid} have no reward. None was filtered.")
+        solved = sum(r.solved for r in rollouts)
+        found.append(f"Rollouts are of these agents: {agents}; {solved} are solved, {unpaid} have no reward.")
     return [
         *found,
         "The code is generated: run it in a sandbox. `envscaler` does.",

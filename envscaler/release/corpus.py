@@ -26,8 +26,9 @@ from envscaler.schema import Failure, Rollout, Scenario, Skeleton, Task, Theme
 from envscaler.store import Records, read_records, write_records, write_text
 
 _LEFT_OUT = "failures.jsonl"
-_HELD = {card.FILE, _LEFT_OUT, *SPLITS}
-"""What may lie in the folder of a corpus that is written anew."""
+_HELD = {*(f"{name}.jsonl" for name in card.NAMES), "published", *card.PUBLISHED.values()}
+_HELD |= {card.FILE, _LEFT_OUT, *SPLITS}
+"""What may lie in the folder of a corpus that is written anew, and in its folders."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,9 @@ def save_corpus(
     title: str = "Executable tool environments",
     stamp: str = "",
 ) -> Corpus:
-    """Write a corpus; a folder that holds one is replaced whole, so a crash leaves the old one or the new one.
+    """Write a corpus; a folder that holds one is replaced whole, so a fault leaves the old one or the new one.
+
+    Only a process that is killed between two renames leaves none, and the old one beside it as `.<name>.…/old`.
 
     The same records, share and seed give the same bytes, whatever order the records come in. Left out, with a failure
     each, are scenarios whose environment is not there, scenarios without a valid certificate, and rollouts whose
@@ -169,13 +172,15 @@ def _refuse_others(folder: Path) -> None:
         StoreError: there is something else.
     """
     try:
-        held = {path.name for path in folder.iterdir()} if folder.exists() else set()
+        inner = (path for side in SPLITS for path in (folder / side).rglob("*"))
+        held = {path.name for path in (*folder.iterdir(), *inner)} if folder.exists() else set()
         ours = not held or (held <= _HELD and card.MARK in (folder / card.FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise StoreError(f"Expected a folder for a corpus at {folder}, but {error}.") from error
     if not ours:
         raise StoreError(
-            f"Expected an empty folder or a corpus at {folder}, but it holds {', '.join(sorted(held)[:6])}. "
+            f"Expected an empty folder or a corpus at {folder}, but it holds "
+            f"{', '.join(sorted(held - _HELD or held)[:6])}. "
             "Choose another folder, or move that away."
         )
 

@@ -76,7 +76,7 @@ def divide(
     Raises:
         ParameterError: all environments are one world, so there is nothing to divide.
     """
-    drawn = _drawn(worlds(skeletons, encoder), test_share, seed)
+    drawn = _drawn(worlds(skeletons, encoder), test_share, seed) if test_share else set()
     sides = {}
     for name in SPLITS if drawn else SPLITS[:1]:
         here = [s for s in skeletons if (s.id in drawn) == (name == "test")]
@@ -113,8 +113,6 @@ def _drawn(groups: list[list[Skeleton]], share: float, seed: int) -> set[str]:
 
     The order goes by names rather than ids: code that was mended does not move its world to the other side.
     """
-    if share == 0:
-        return set()
     if len(groups) < 2:
         raise ParameterError(
             f"Expected at least two unlike environments to divide into train and test, got {len(groups)}. "
