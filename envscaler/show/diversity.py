@@ -159,8 +159,8 @@ def draw_benchmark_similarity(frame: pd.DataFrame, ax: "Axes | None" = None) -> 
              xlim=(frame["max"].min() - 0.05 * width, frame["max"].max() + 0.55 * width))  # fmt: skip
     axes.grid(True, axis="x")
     axes.grid(False, axis="y")
-    for half, mean in ends["mean"].dropna().items():
-        axes.scatter([], [], s=24, c=HALVES[half], label=f"{half} half, mean {mean:.2f}")
+    for half in frame["half"].unique():
+        axes.scatter([], [], s=24, c=HALVES[half], label=f"{half} half, mean {ends['mean'][half]:.2f}")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.1)
     say(
         axes,
