@@ -107,6 +107,13 @@ def test_the_figure_of_a_benchmark_says_how_near_it_is(count: int) -> None:
     assert sorted(drawn) == pytest.approx(sorted(frame["max"]))
 
 
+def test_a_dollar_in_a_title_is_no_formula() -> None:
+    priced = world("Loans from $5^{ to $900", "lend")
+    figure = diversity.draw_benchmark_similarity(diversity.similarity_to([priced], WordEncoder(), CLASSES))
+    figure.canvas.draw()
+    assert priced.title in said(figure)
+
+
 def test_dots_of_one_place_are_drawn_beside_each_other() -> None:
     offsets = diversity._swarm(np.repeat([0.5, 0.9], [40, 1]), 0.01)
     assert len(set(offsets[:40])) == 40 and np.abs(offsets).max() <= 0.45 and offsets[40] == 0
