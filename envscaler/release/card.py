@@ -27,7 +27,7 @@ MARK = "envscaler-corpus"
 KINDS: dict[str, type[Record]] = {"environments": Skeleton, "scenarios": Scenario, "rollouts": Rollout}
 NAMES = tuple(KINDS)
 PUBLISHED = dict(zip(NAMES, ("env_metadata.json", "rl_scenarios.json", "trajectories.json"), strict=True))
-_PLAIN = {str: "string", int: "int64", float: "float64", bool: "bool"}
+_PLAIN: dict[Any, str] = {str: "string", int: "int64", float: "float64", bool: "bool"}
 _SIZES = ("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M")
 """What the hub calls how many rows."""
 _STAND_IN, _UNTOLD = "builtin", "an author who is not told"
@@ -67,11 +67,10 @@ def card(splits: Mapping[str, Split], about: About) -> str:
     """The text of the card."""
     whole = {name: [r for split in splits.values() for r in split.records[name]] for name in NAMES}
     front = yaml.safe_dump(_front_matter(splits, about), sort_keys=False, allow_unicode=True)
-    by_split = {name: split.counts for name, split in splits.items()}
     proved = {name: _proved(split.scenarios) for name, split in splits.items()}
     sections = {
         f"# {about.title}": _opening(about),
-        "## Counts": _by_split(by_split),
+        "## Counts": _by_split({name: split.counts for name, split in splits.items()}),
         "## Train and test": _divided(splits, about),
         "## What the certificates show": "Every figure was measured by execution.\n\n" + _by_split(proved),
         "## Origin": _origin(whole, about),
@@ -85,17 +84,16 @@ def card(splits: Mapping[str, Split], about: About) -> str:
 
 
 def _front_matter(splits: Mapping[str, Split], about: About) -> dict[str, Any]:
-    held = {name: [side for side, split in splits.items() if split.records[name]] for name in NAMES}
+    held = {
+        name: sides for name in NAMES if (sides := [side for side in splits if splits[side].records[name]])
+    }
     rows = sum(len(records) for split in splits.values() for records in split.records.values())
     size = _SIZES[min(max(len(str(rows)) - 3, 0), len(_SIZES) - 1)]
     configs = [
         {"config_name": name, "data_files": [{"split": s, "path": f"{s}/{name}.jsonl"} for s in sides]}
         for name, sides in held.items()
-        if sides
     ]
-    features = [
-        {"config_name": name, "features": _features(KINDS[name])} for name, sides in held.items() if sides
-    ]
+    features = [{"config_name": name, "features": _features(KINDS[name])} for name in held]
     return {
         "license": about.licence, "pretty_name": about.title, "size_categories": [size],
         "tags": ["tool-use", "agents", "environments", MARK], "configs": configs, "dataset_info": features,
@@ -105,11 +103,10 @@ def _front_matter(splits: Mapping[str, Split], about: About) -> dict[str, Any]:
 def _features(kind: type[Record]) -> list[dict[str, str]]:
     """The columns of a kind of record, as `datasets` writes them down."""
     types = {"id": str, **{name: field.annotation for name, field in kind.model_fields.items()}}
-    return [{"name": name, "dtype": _dtype(annotation)} for name, annotation in types.items()]
-
-
-def _dtype(annotation: Any) -> str:
-    return "string" if get_origin(annotation) is Literal else _PLAIN.get(annotation, "json")
+    return [
+        {"name": name, "dtype": "string" if get_origin(of) is Literal else _PLAIN.get(of, "json")}
+        for name, of in types.items()
+    ]
 
 
 # Sections
@@ -141,9 +138,7 @@ stands there in the field `envscaler`, and `envscaler.release` reads both back e
 def _divided(splits: Mapping[str, Split], about: About) -> str:
     if len(splits) == 1:
         return "It was not divided: all of it is `train`."
-    meaning = (
-        f", or a meaning as near as that of themes that merge ({about.encoder})" if about.encoder else ""
-    )
+    meaning = f", or a meaning as near as that of themes that merge ({about.encoder})" * bool(about.encoder)
     return (
         f"Divided by environment: asked for {about.test_share:.0%} of the environments as test, seed {about.seed}. "
         f"Environments of one theme, one class name, nearly the same title{meaning} are on one side. Scenarios follow "
@@ -199,17 +194,12 @@ def _range(seeds: Sequence[int | None]) -> str:
 
 
 def _licence(about: About) -> str:
-    foreign = [source for source in about.sources if source != "seeds"]
+    foreign = ", ".join(f"`{source}`" for source in about.sources if source != "seeds")
     return (
         f"`{about.licence}`. What the built-in model wrote, code included, belongs to the envscaler project (MIT, see "
         "its LICENSE); what another model wrote is given as far as that model's terms allow. The requests that the "
         "environments were inferred from are not part of it. Those from `seeds` were written for envscaler"
-        + (
-            f"; those from {', '.join(f'`{s}`' for s in foreign)} may carry a licence of their own."
-            if foreign
-            else "."
-        )
-    )
+    ) + (f"; those from {foreign} may carry a licence of their own." if foreign else ".")
 
 
 def _limits(whole: Mapping[str, Sequence[Any]], about: About) -> list[str]:
@@ -278,21 +268,17 @@ def _fields(kind: type[Part]) -> list[tuple[str, str, str]]:
 
 def _parts_of(kind: type[Part]) -> list[type[Part]]:
     """The parts in a record, and those in them."""
-    inner = [
-        c for field in kind.model_fields.values() for c in _classes(field.annotation) if issubclass(c, Part)
-    ]
-    return [part for one in inner for part in (one, *_parts_of(one))]
+    inner = [found for field in kind.model_fields.values() for found in _classes(field.annotation)]
+    return [part for one in inner if issubclass(one, Part) for part in (one, *_parts_of(one))]
 
 
 def _classes(annotation: Any) -> list[type]:
     inner = [found for part in get_args(annotation) for found in _classes(part)]
-    return [annotation] if inspect.isclass(annotation) and not get_args(annotation) else inner
+    return [annotation] if inspect.isclass(annotation) else inner
 
 
 def _type(annotation: Any) -> str:
-    text = (
-        annotation.__name__ if inspect.isclass(annotation) and not get_args(annotation) else str(annotation)
-    )
+    text = annotation.__name__ if inspect.isclass(annotation) else str(annotation)
     return re.sub(r"\bAny\b", "JSON", re.sub(r"\b(?:\w+\.)+(\w)", r"\1", text))
 
 

@@ -56,14 +56,9 @@ def _umap(rows: np.ndarray) -> np.ndarray:
         warnings.filterwarnings("ignore", module="umap")
         warnings.filterwarnings("ignore", module="sklearn")
         mapper = UMAP(
-            n_neighbors=neighbours,
-            min_dist=0.35,
-            metric="cosine",
-            init=start,
-            random_state=SEED,
-            n_jobs=1,
+            n_neighbors=neighbours, min_dist=0.35, metric="cosine", init=start, random_state=SEED, n_jobs=1,
             precomputed_knn=known,
-        )
+        )  # fmt: skip
         return np.asarray(mapper.fit_transform(rows), dtype=float)
 
 
