@@ -137,6 +137,13 @@ def test_size_and_depth_are_of_a_tool_with_all_it_reaches() -> None:
     assert (flat["lines"], flat["branches"], flat["depth"]) == (1, 0, 0)
 
 
+def test_methods_that_call_each_other_are_told_the_same_in_whatever_order() -> None:
+    pair = ("def a(self):\n    return self.b(1) or self.rows", "def b(self, x=0):\n    return x and self.a()")
+    frames = [depth.depth_frame([skeleton("return 1", *pair, tools=order)]) for order in ("ab", "ba")]
+    first, second = (frame.set_index("tool")[["body", "lines", "depth"]].sort_index() for frame in frames)
+    assert first.equals(second) and first["body"].nunique() == 2 and set(first["depth"]) == {1}
+
+
 def chain(count: int) -> tuple[str, ...]:
     return tuple(f"def m{n}(self):\n    return self.m{n + 1}()" for n in range(count))
 

@@ -80,6 +80,7 @@ class _Module:
         self.calls = {name: self._calls(part) for name, part in self.parts.items()}
         self._bodies: dict[str, str] = {}
         self._depths: dict[str, int] = {}
+        self._reached: dict[str, set[str]] = {}
 
     def part(self, node: ast.AST) -> str:
         """The name of the method or function that an expression names, or nothing."""
@@ -93,32 +94,35 @@ class _Module:
     def body(self, name: str) -> str:
         """A sign that two functions share when their bodies are equal after renaming."""
         if name not in self._bodies:
-            self._bodies[name] = "itself"  # what a function that calls itself finds
-            written = _Writer(self, self.parts[name]).all(_statements(self.parts[name]))
+            written = _Writer(self, name).all(_statements(self.parts[name]))
             self._bodies[name] = sha256(written.encode(errors="replace")).hexdigest()[:12]
         return self._bodies[name]
 
     def depth(self, name: str) -> int:
-        """Calls in the longest chain that begins here; one back into the chain ends it."""
+        """Calls in the longest chain that begins here; one to a function that calls back ends it."""
         if name not in self._depths:
-            self._depths[name] = -1
-            self._depths[name] = max((1 + self.depth(n) for n in self.calls[name]), default=0)
+            others = [n for n in self.calls[name] if n != name]
+            chains = (1 if name in self.reached(n) else 1 + self.depth(n) for n in others)
+            self._depths[name] = max(chains, default=0)
         return self._depths[name]
 
-    def reached(self, name: str) -> list[str]:
-        """The function and all that it calls, each once."""
-        found, todo = {name}, [name]
-        while todo:
-            new = set(self.calls[todo.pop()]) - found
-            found |= new
-            todo += new
-        return list(found)
+    def reached(self, name: str) -> set[str]:
+        """The function and all that it calls."""
+        if name not in self._reached:
+            found, todo = {name}, [name]
+            while todo:
+                new = set(self.calls[todo.pop()]) - found
+                found |= new
+                todo += new
+            self._reached[name] = found
+        return self._reached[name]
 
 
 class _Writer:
     """Writes statements with everything abstracted that the head of the module names."""
 
-    def __init__(self, module: _Module, function: Function) -> None:
+    def __init__(self, module: _Module, name: str) -> None:
+        self.name, function = name, module.parts[name]
         names = (
             n.id for n in ast.walk(function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
         )
@@ -146,7 +150,8 @@ class _Writer:
         if listed and all(isinstance(value, ast.Constant) for value in listed):
             return "constants"
         if (part := self.module.part(node)) and part not in self.hidden:
-            return f"<{self.module.body(part)}>"
+            back = self.name in self.module.reached(part)  # else the order of asking would tell bodies apart
+            return "<itself>" if back else f"<{self.module.body(part)}>"
         if isinstance(node, ast.Name):
             return node.id if node.id in self.kept else self.number("name", node.id)
         called = node.func if isinstance(node, ast.Call) else None
