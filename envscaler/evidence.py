@@ -8,7 +8,7 @@ import html
 from statistics import fmean
 from typing import Literal
 
-from envscaler.record import Json, Part, at_most
+from envscaler.record import Json, Part, bounded
 
 Severity = Literal["note", "warning", "error"]
 
@@ -35,7 +35,7 @@ class Call(Part):
     """The tool to call."""
     arguments: dict[str, Json]
     """Its arguments; `{"$from": [i, "data", 0, "guest_id"]}` stands for a value of the i-th call's reply."""
-    free: list[str] = at_most(12, default=[])
+    free: list[str] = bounded(12, default=[])
     """Names of arguments whose value the task leaves open: any legal one must be paid as well."""
 
 

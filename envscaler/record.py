@@ -64,7 +64,7 @@ def references(value: Json) -> list[Json]:
     return found
 
 
-def at_most(count: int, *, least: int = 0, **more: Any) -> Any:
+def bounded(count: int, *, least: int = 0, **more: Any) -> Any:
     """A list whose end a server that enforces schemas is to bring about; any other is read all the same.
 
     Without a bound nothing but the server's limit ends the answer of a model that runs on.

@@ -28,7 +28,7 @@ from envscaler.record import Part as Part
 from envscaler.record import Record as Record
 from envscaler.record import Usage as Usage
 from envscaler.record import as_dict
-from envscaler.record import at_most as at_most
+from envscaler.record import bounded as bounded
 from envscaler.record import canonical as canonical
 from envscaler.record import digest as digest
 from envscaler.record import read_loosely as read_loosely
@@ -99,7 +99,7 @@ class Entity(Part):
     """Its name, in the singular."""
     table: str = ""
     """The state's table of such things; empty where the source does not say."""
-    attributes: list[Attribute] = at_most(12)
+    attributes: list[Attribute] = bounded(12)
     """Its fields. Their number over all entities is the paper's 'state categories' (PAPER 4.2)."""
     description: str = ""
     """What it is."""

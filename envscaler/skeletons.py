@@ -25,7 +25,7 @@ from envscaler.model.reply import Code
 from envscaler.model.request import Model
 from envscaler.model.revise import ask_usable
 from envscaler.parallel import run_all
-from envscaler.schema import Entity, Failure, Finding, Json, Part, Rule, Skeleton, Theme, at_most
+from envscaler.schema import Entity, Failure, Finding, Json, Part, Rule, Skeleton, Theme, bounded
 from envscaler.store import Records, read_text
 from envscaler.world.check import broken_invariants
 from envscaler.world.environment import Environment
@@ -44,9 +44,9 @@ class StatePlan(Part):
 
     class_name: str
     """Name of the class to write."""
-    entities: list[Entity] = at_most(8)
+    entities: list[Entity] = bounded(8)
     """The kinds of things it holds."""
-    rules: list[str] = at_most(12)
+    rules: list[str] = bounded(12)
     """What always holds, a sentence each."""
 
 
@@ -64,7 +64,7 @@ class ToolPlan(Part):
 class ToolsPlan(Part):
     """The tools to be written."""
 
-    tools: list[ToolPlan] = at_most(40, least=FEWEST_TOOLS)
+    tools: list[ToolPlan] = bounded(40, least=FEWEST_TOOLS)
     """In the order in which they will stand in the class."""
 
 

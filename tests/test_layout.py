@@ -123,7 +123,7 @@ def lines_of_code(path: Path) -> int:
 
 def test_the_library_without_the_built_in_worlds_does_not_grow_unseen() -> None:
     counted = [p for p in MODULES if "patterns" not in p.parts]
-    assert sum(map(lines_of_code, counted)) < 27_500
+    assert sum(map(lines_of_code, counted)) < 28_500
 
 
 def test_import_is_light() -> None:

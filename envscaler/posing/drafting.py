@@ -28,7 +28,7 @@ from envscaler.posing.vetting import (
     task_problem,
     witness_problem,
 )
-from envscaler.schema import Call, Check, Failure, Finding, Json, Origin, Part, Scenario, Skeleton, at_most
+from envscaler.schema import Call, Check, Failure, Finding, Json, Origin, Part, Scenario, Skeleton, bounded
 from envscaler.skeletons import tools_to_show
 from envscaler.world.environment import Environment
 from envscaler.world.witness import Played, play
@@ -59,16 +59,16 @@ class Item(Part):
 class Checklist(Part):
     """How the outcome is graded."""
 
-    items: list[Item] = at_most(16)
+    items: list[Item] = bounded(16)
     """The questions."""
-    may_change: list[str] = at_most(24)
+    may_change: list[str] = bounded(24)
     """What doing the task may touch."""
 
 
 class Witness(Part):
     """Calls that solve the task."""
 
-    calls: list[Call] = at_most(40)
+    calls: list[Call] = bounded(40)
     """In order."""
 
 
