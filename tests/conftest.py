@@ -1,6 +1,8 @@
 """What all tests share: threads kept few, figures closed, and the published sample where it is there."""
 
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +12,13 @@ from hypothesis import HealthCheck, settings
 # A loaded machine is slow, not wrong.
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
+# A shell without job control starts what stands before `&` deaf to Ctrl-C, and so is all that it starts; tests that
+# send one would wait in vain.
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    and threading.current_thread() is threading.main_thread()
+):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
