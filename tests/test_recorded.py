@@ -18,6 +18,7 @@ import envscaler as es
 from envscaler.agent import SchemaAgent
 from envscaler.model import prompt
 from envscaler.model.connect import connect
+from envscaler.model.request import Model
 from envscaler.model.scripted import RecordedModel
 from envscaler.project import replies_path
 from envscaler.schema import Rollout, Scenario, Skeleton, Task, Theme
@@ -86,10 +87,30 @@ def test_its_themes_are_inferred_again() -> None:
 @pytest.mark.parametrize("number", range(6))
 def test_every_theme_comes_to_the_end_it_came_to(number: int) -> None:
     theme = read("themes", Theme)[number]
-    made = es.build_skeletons([theme], the_recording(), seed=1, progress=False)
-    ends = [f"{failure.error}: {failure.message}" for failure in made.failures]
-    ends += [f"built with {len(s.tools)} tools" for s in made]
-    assert ends == ran()["skeletons"][theme.id]["ends"]
+    assert came_to(theme, the_recording()) == ran()["themes"][theme.id]
+
+
+def came_to(theme: Theme, model: Model) -> dict[str, Any]:
+    """What becomes of a theme, stage by stage: what was kept, and why the rest was not."""
+    told: dict[str, Any] = {"title": theme.title}
+    built = es.build_skeletons([theme], model, seed=1, progress=False)
+    told["skeleton"] = [f"built with {len(s.tools)} tools" for s in built] + reasons(built)
+    if not built:
+        return told
+    audits = es.audit_skeletons(built, model, rounds=20, repairs=0, seed=1, progress=False)
+    kept = es.passing(built, audits)
+    told["audit"] = [
+        f"{a.pass_rate:.2f} pass, {a.not_fail_rate:.2f} do not fail, {'mended' if a.repaired else 'not mended'}"
+        for a in audits
+    ] + reasons(audits, kept)
+    if kept:
+        posed = es.build_scenarios(kept, model, n=3, seed=1, progress=False)
+        told["scenarios"] = [f"certified {scenario.id}" for scenario in posed] + reasons(posed)
+    return told
+
+
+def reasons(*made: Records[Any]) -> list[str]:
+    return [f"{failure.error}: {failure.message}" for records in made for failure in records.failures]
 
 
 @pytest.mark.parametrize("name", NAMES)
