@@ -21,7 +21,7 @@ import numpy as np
 
 from envscaler import syntax
 from envscaler.model.builtin.domain import Domain, domains
-from envscaler.model.builtin.layout import tidy
+from envscaler.model.builtin.layout import fold, tidy
 from envscaler.model.builtin.pattern import Extra, Goal, Noun, Pattern, State, Table
 from envscaler.model.builtin.phrase import Phrase, Slots, read_back
 from envscaler.schema import Entity
@@ -171,7 +171,7 @@ class World:
             *(f"        self.{t.noun.ids}: dict[str, {t.noun.type}] = {{}}" for t in self.tables),
             f'        self.today: str = "{self.domain.today}"  # the current date, as YYYY-MM-DD',
             "        for name, value in deepcopy(initial_state or {}).items():",
-            f"            if name in ({', '.join([*names, chr(34) + 'today' + chr(34)])}):",
+            *fold(f"            if name in ({', '.join([*names, chr(34) + 'today' + chr(34)])}):", 108),
             "                setattr(self, name, value)",
         ]
 
