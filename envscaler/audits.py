@@ -23,6 +23,7 @@ from envscaler import syntax
 from envscaler.auditing.probing import Bench
 from envscaler.auditing.repair import mend
 from envscaler.auditing.starting import ask_state, broken_rules, loading_problem, start_problem
+from envscaler.elsewhere import elsewhere
 from envscaler.error import ParameterError, PartRefused
 from envscaler.model.ask import origin
 from envscaler.model.request import Model
@@ -65,7 +66,7 @@ def audit_skeleton(
     state, doubts = _initial_state(skeleton, model, seed)
     loose = frozenset(r.text for r in skeleton.rules if any(r.text in doubt.message for doubt in doubts))
     bench = Bench(skeleton, state, model, seed, loose=loose)
-    found: list[Finding] = check_environment(skeleton, state, seed=seed)
+    found: list[Finding] = elsewhere(check_environment, skeleton, state, seed=seed)
     trials = bench.roll(rounds)
     for _ in range(repairs):
         mended = mend(bench, trials, found)

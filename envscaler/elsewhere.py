@@ -35,11 +35,12 @@ _stage = threading.local()
 @contextmanager
 def stage_of(things: int) -> Iterator[None]:
     """Within a stage's thread: whether there is enough to do for other processes is decided by how many things."""
+    before = getattr(_stage, "many", False)
     _stage.many = things >= MANY
     try:
         yield
     finally:
-        _stage.many = False
+        _stage.many = before
 
 
 def elsewhere(function: Callable[..., T], *arguments: Any, **named: Any) -> T:

@@ -23,6 +23,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
+from envscaler.elsewhere import elsewhere
 from envscaler.error import EnvironmentLost, ParameterError, SourceError
 from envscaler.given import told
 from envscaler.record import canonical, digest
@@ -176,8 +177,8 @@ class Acceptance:
         """The errors that the referee finds, in words, by kind and place."""
         key = (skeleton.id, digest(state))
         if key not in self._errors:
-            found = [f for f in check_environment(skeleton, state, seed=self._seed) if f.severity == "error"]
-            self._errors[key] = {(finding.kind, finding.where): finding.message for finding in found}
+            found = elsewhere(check_environment, skeleton, state, seed=self._seed)
+            self._errors[key] = {(f.kind, f.where): f.message for f in found if f.severity == "error"}
         return self._errors[key]
 
 

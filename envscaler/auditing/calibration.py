@@ -22,6 +22,7 @@ from typing import ClassVar, Literal, get_args
 
 from envscaler.auditing.probing import Bench, Trial
 from envscaler.auditing.starting import ask_state, loading_problem
+from envscaler.elsewhere import elsewhere, stage_of
 from envscaler.error import EnvscalerError, ParameterError, StoreError
 from envscaler.given import a_path, at_least, many, told
 from envscaler.model.prompt import blocks
@@ -229,15 +230,18 @@ class _Calibration:
         """A row for each tool and layer of the original, and for each layer of each mutant."""
         made = [*self._look(None, self._skeleton, [*(t.name for t in self._skeleton.tools), ""])]
         settings = self._settings
-        for mutant in mutants_of(
+        planted = mutants_of(
             self._skeleton, settings.kinds, settings.per_kind, settings.seed, state=self._state
-        ):
-            made += self._look(mutant, mutant.skeleton, [mutant.tool])
+        )
+        with stage_of(len(planted)):  # few worlds, and yet much to do
+            for mutant in planted:
+                made += self._look(mutant, mutant.skeleton, [mutant.tool])
         return Records(made, self._failures)
 
     def _look(self, mutant: Planted | None, skeleton: Skeleton, tools: list[str]) -> list[Sighting]:
         begun = time.perf_counter()
-        found = check_environment(skeleton, self._state, seed=self._settings.seed, calls=self._settings.calls)
+        settings = self._settings
+        found = elsewhere(check_environment, skeleton, self._state, seed=settings.seed, calls=settings.calls)
         seconds = time.perf_counter() - begun
         rows = []
         for layer in LAYERS[:2]:

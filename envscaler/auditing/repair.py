@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from envscaler import syntax
 from envscaler.auditing.accepting import Acceptance, changed_outcome, check_evidence, shape, users_of
 from envscaler.auditing.probing import Bench, Trial
+from envscaler.elsewhere import elsewhere
 from envscaler.error import EnvironmentLost, PartRefused, ReplyError, SourceError
 from envscaler.given import at_least, many
 from envscaler.model.reply import Code
@@ -132,14 +133,20 @@ def mend(
     """One round: failing tools are rewritten; those that fail less stay, probed anew. None for none."""
     failing = _failing(bench.skeleton, trials, found)
     written = {tool: method for tool in failing if (method := _rewritten(bench, tool, trials, found))}
-    kept, anew = _better(bench, written, trials, found)
+    kept, anew, found_now = _better(bench, written, trials, found)
     if not kept:
         return None
     mended = _swap(bench, kept)
+    if len(kept) < len(written):
+        found_now = _referee(mended)
     touched = kept.keys() | users_of(mended.skeleton, kept)
     stay = [trial for trial in trials if trial.probe.tool not in touched]
     fresh = mended.roll(len(trials) - len(stay) - len(anew), touched)
-    return mended, [*stay, *anew, *fresh], check_environment(mended.skeleton, mended.state, seed=mended.seed)
+    return mended, [*stay, *anew, *fresh], found_now
+
+
+def _referee(bench: Bench) -> list[Finding]:
+    return elsewhere(check_environment, bench.skeleton, bench.state, seed=bench.seed)
 
 
 def _failing(skeleton: Skeleton, trials: list[Trial], found: list[Finding]) -> list[str]:
@@ -156,19 +163,20 @@ def _rewritten(bench: Bench, tool: str, trials: list[Trial], found: list[Finding
 
 def _better(
     bench: Bench, written: dict[str, str], trials: list[Trial], found: list[Finding]
-) -> tuple[dict[str, str], list[Trial]]:
-    """The rewritten tools that fail less than before, and their failing probes as they come out now.
+) -> tuple[dict[str, str], list[Trial], list[Finding]]:
+    """The rewritten tools that fail less than before, their failing probes as they come out now, and what the
+    referee finds with all that were rewritten.
 
     What counts is the probes that failed, made again, what the referee found, and the probes that passed and come
     out otherwise now. A checker may have been wrong about one of them; but where a tool succeeded, it must still.
     """
     if not written:
-        return {}, []
+        return {}, [], found
     attempt = _swap(bench, written)
     before = [trial for trial in trials if trial.probe.tool in written and trial.probe.verdict == "fail"]
     now = attempt.again(before)
     bench.asked, bench.skipped = attempt.asked, attempt.skipped
-    found_now = check_environment(attempt.skeleton, bench.state, seed=bench.seed)
+    found_now = _referee(attempt)
     passed = [trial for trial in trials if trial.probe.tool in written and trial.probe.verdict == "pass"]
     spoilt = _spoilt(attempt, passed, now)
     was, became = _faults(before, found), _faults(now, found_now)
@@ -176,7 +184,7 @@ def _better(
     kept_up = [trial for trial in passed if not any(trial is other for other in spoilt)]
     useless = _succeeding(passed) - _succeeding([*kept_up, *now])
     kept = {t: method for t, method in written.items() if became[t] < was[t] and t not in useless}
-    return kept, [trial for trial in now if trial.probe.tool in kept]
+    return kept, [trial for trial in now if trial.probe.tool in kept], found_now
 
 
 def _faults(trials: Iterable[Trial], found: Iterable[Finding]) -> Counter[str]:
