@@ -104,7 +104,7 @@ class Acceptance:
         seed = seed if isinstance(seed, int) else self._seed
         key = (skeleton.id, scenario.id, seed)
         if key not in self._certificates:
-            self._certificates[key] = certify(skeleton, scenario, seed=seed)
+            self._certificates[key] = elsewhere(certify, skeleton, scenario, seed=seed)
         return self._certificates[key]
 
     def _is_gone(self, skeleton: Skeleton, finding: Finding, scenario: Scenario | None) -> bool:
