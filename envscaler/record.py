@@ -7,11 +7,13 @@ made and what that cost. This module knows no stage.
 import hashlib
 import html
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializationInfo, model_serializer, model_validator
 from pydantic.functional_serializers import SerializerFunctionWrapHandler
+from pydantic_core import PydanticSerializationError
 
 Json = Any
 """Anything that JSON can hold."""
@@ -108,6 +110,16 @@ class Record(Part):
         kept = {k: v for k, v in named.items() if k not in self.outside_id}
         return {"id": digest(kept), **content}
 
+    def model_dump(self, *args: Any, **options: Any) -> dict[str, Any]:
+        """As pydantic's, and Ctrl-C stops it."""
+        with _interruptible():
+            return super().model_dump(*args, **options)
+
+    def model_dump_json(self, *args: Any, **options: Any) -> str:
+        """As pydantic's, and Ctrl-C stops it."""
+        with _interruptible():
+            return super().model_dump_json(*args, **options)
+
     @property
     def id(self) -> str:
         """First 12 hex digits of the sha256 of the content."""
@@ -128,6 +140,17 @@ class Record(Part):
         return (
             f"<table><caption style='text-align:left'><b>{type(self).__name__}</b></caption>{cells}</table>"
         )
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    # Pydantic makes an error of the interrupt of a serializer, and who reads rows would take it for a bad row.
+    try:
+        yield
+    except PydanticSerializationError as error:
+        if ": KeyboardInterrupt" in str(error):
+            raise KeyboardInterrupt from error
+        raise
 
 
 def _short(value: Json, limit: int = 600) -> str:
