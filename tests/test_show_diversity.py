@@ -14,7 +14,7 @@ from envscaler.error import EnvscalerError
 from envscaler.schema import Scenario, Skeleton, Theme, Tool
 from envscaler.show import diversity
 from envscaler.show.diversity import ApiClass
-from envscaler.show.theme_map import MOST_LABELS, draw_theme_map
+from envscaler.show.theme_map import MOST_LABELS, draw_theme_map, theme_table
 
 BODIES = ("return {x}", "return [{x} for _ in {x}]", "del {x}")
 
@@ -49,6 +49,7 @@ CLASSES = [
     ApiClass("Rooms", "hotel: hotel", ("book room", "list rooms")),
     ApiClass("Sums", "sums: sums", ("add",)),
 ]
+THEME = Theme(title="hotel", summary="", usefulness=8, modelability=8, task_ids=["t"])
 
 
 def said(figure: Figure) -> str:
@@ -64,14 +65,18 @@ def test_the_benchmarks_eight_classes_come_with_the_checkout(tmp_path: Path) -> 
         assert all(said.endswith(".") for said in one.tools) and len(set(one.tools)) == len(one.tools)
     for content in (
         "- a",
-        "A: 3",
-        "A: {title: t, summary: s}",
-        "A: {title: t, summary: s, tools: [x]}",
+        "{benchmark: B, classes: {A: 3}}",
+        "{benchmark: B, classes: {A: {title: t, summary: s}}}",
+        "{benchmark: B, classes: {A: {title: t, summary: s, tools: [x]}}}",
+        "{benchmark: B, classes: {A: {title: t, summary: s, tools: {x: 3}}}}",
+        "{benchmark: B, classes: {on: {title: t, summary: s, tools: {x: y}}}}",
+        "{benchmark: B, classes: {}}",
+        "{classes: {A: {title: t, summary: s, tools: {x: y}}}}",
         "{",
         "",
     ):
         (tmp_path / "classes.yaml").write_text(content)
-        with pytest.raises(EnvscalerError, match="Expected names of classes"):
+        with pytest.raises(EnvscalerError, match="Expected a benchmark and names of classes"):
             diversity.benchmark_classes(tmp_path / "classes.yaml")
 
 
@@ -103,6 +108,11 @@ def test_the_figure_of_a_benchmark_says_how_near_it_is(count: int) -> None:
     assert ("least similar half, mean" in said(figure)) == (count > 1) and "nan" not in said(figure)
     ticks = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
     assert ticks == ["Sums  (0)", f"Rooms  ({count})"]
+    assert "a class of the benchmark;" in said(figure)
+    named = [one._replace(benchmark="Toy bench") for one in CLASSES]
+    frame = diversity.similarity_to(WORLDS[:count], WordEncoder(), named)
+    assert "a class of Toy bench;" in said(diversity.draw_benchmark_similarity(frame))
+    assert {one.benchmark for one in diversity.benchmark_classes()} == {"BFCL multi-turn"}
     drawn = [x for dots in figure.axes[0].collections for x, _ in np.asarray(dots.get_offsets())]
     assert sorted(drawn) == pytest.approx(sorted(frame["max"]))
 
@@ -175,6 +185,10 @@ def test_what_cannot_be_compared_is_told() -> None:
     for slip in (
         lambda: diversity.similarity_to([], WordEncoder(), CLASSES),
         lambda: diversity.similarity_to(WORLDS, WordEncoder(), []),
+        lambda: diversity.similarity_to(WORLDS, WordEncoder(), [CLASSES[0]] * 2),
+        lambda: diversity.similarity_to(WORLDS, WordEncoder(), [CLASSES[0]._replace(name="max")]),
+        lambda: theme_table([THEME] * 2, np.full((2, 3), np.nan)),
+        lambda: draw_theme_map([THEME], np.ones((1, 3)), table=pd.DataFrame({"x": [0.0]})),
         lambda: diversity.diversity_frame([], WordEncoder()),
         lambda: diversity.diversity_frame(WORLDS, WordEncoder(), draws=0),
         lambda: diversity.duplicate_tasks([], WordEncoder(), 1.5),
@@ -184,7 +198,12 @@ def test_what_cannot_be_compared_is_told() -> None:
             slip()
 
 
-# The map at paper scale
+# The map
+
+
+def test_themes_that_are_all_the_same_have_places() -> None:
+    table = theme_table([THEME] * 6, np.ones((6, 4)))
+    assert np.isfinite(table[["x", "y"]]).all(axis=None) and "PCA" in table.attrs["how"]
 
 
 @pytest.mark.parametrize(("count", "seed"), [(64, 0), (64, 1), (191, 0), (191, 1), (191, 2)])

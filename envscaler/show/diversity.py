@@ -15,22 +15,24 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 import yaml
+from pydantic import Field, ValidationError
 
 from envscaler.dedup import similar_pairs, unit_rows
 from envscaler.error import ParameterError, StoreError
 from envscaler.given import a_frame, a_path, at_least, many
 from envscaler.model.request import Encoder
 from envscaler.project import benchmark_path, check_seed
-from envscaler.schema import Scenario, Skeleton
+from envscaler.schema import Part, Scenario, Skeleton
 from envscaler.show.canvas import INK, OURS, PAPER, QUIET, THIRD, axes_for, count_axis, in_house_style, say
 from envscaler.show.depth import depth_frame
 from envscaler.show.stats import quantiles
-from envscaler.store import read_text
+from envscaler.store import read_text, sentence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_COLUMNS = ("skeleton_id", "title", "nearest", "max", "mean", "half")
 HALVES = {"most similar": OURS, "least similar": PAPER}
 VOCABULARY = {
     "tools": ("tools in all", QUIET),
@@ -49,24 +51,41 @@ class ApiClass(NamedTuple):
     """`title: summary`, as of a theme."""
     tools: tuple[str, ...]
     """What its tools do, a sentence each."""
+    benchmark: str = ""
+    """Whose class it is."""
+
+
+class _Class(Part):
+    title: str
+    summary: str
+    tools: dict[str, str]
+
+
+class _Benchmark(Part):
+    benchmark: str
+    classes: dict[str, _Class] = Field(min_length=1)
 
 
 def benchmark_classes(path: str | Path | None = None) -> list[ApiClass]:
     """The eight API classes of BFCL-v3 multi-turn in our own words, or those of another such file.
 
     Raises:
-        StoreError: the file cannot be read, or is none of classes with `title`, `summary` and `tools`.
+        StoreError: the file cannot be read, or does not name its `benchmark` and `classes` with `title`, `summary` and
+            `tools`.
     """
     place = benchmark_path() if path is None else a_path(path)
     try:
-        return [
-            ApiClass(name, f"{said['title']}: {said['summary']}", tuple(said["tools"].values()))
-            for name, said in yaml.safe_load(read_text(place)).items()
-        ]
-    except (yaml.YAMLError, AttributeError, TypeError, KeyError) as error:
+        found = _Benchmark.model_validate(yaml.safe_load(read_text(place)))
+    except (yaml.YAMLError, ValidationError, RecursionError) as error:
+        why = sentence(error) if isinstance(error, ValidationError) else " ".join(str(error).split())
         raise StoreError(
-            f"Expected names of classes with title, summary and tools in {place}, got {error!r:.200}. Restore the file."
+            f"Expected a benchmark and names of classes with title, summary and tools in {place}, but {why:.200} "
+            "Restore the file."
         ) from error
+    return [
+        ApiClass(name, f"{said.title}: {said.summary}", tuple(said.tools.values()), found.benchmark)
+        for name, said in found.classes.items()
+    ]
 
 
 # Environments in the space of the encoder
@@ -93,7 +112,8 @@ def similarity_to(
 
     One row an environment: `skeleton_id`, `title`, the class it is `nearest` to, `max` and `mean` of its cosines to
     all of them, the `half` it falls in, and a column a class with the cosine. Halves are split at the median of `max`;
-    equals go by id, and of an odd number one more is in the most similar half.
+    equals go by id, and of an odd number one more is in the most similar half. `attrs["benchmark"]` names whose classes
+    they are.
 
     Args:
         skeletons: the environments.
@@ -101,15 +121,21 @@ def similarity_to(
         classes: the benchmark's; default the eight of BFCL multi-turn.
 
     Raises:
-        ParameterError: there is no environment or no class.
+        ParameterError: there is no environment or no class, or two classes or a column have one name.
     """
-    given, others = many(skeletons, Skeleton), benchmark_classes() if classes is None else list(classes)
+    given = many(skeletons, Skeleton)
+    others = many(benchmark_classes() if classes is None else classes, ApiClass)
     if not given or not others:
         raise ParameterError(
             f"Expected environments and classes to compare, got {len(given)} and {len(others)}."
         )
+    names = [one.name for one in others]
+    if len({*names, *_COLUMNS}) < len(names) + len(_COLUMNS):
+        raise ParameterError(
+            f"Expected classes of different names, none of them {', '.join(_COLUMNS)}, got {', '.join(names)}."
+        )
     theirs = _vectors([c.text for c in others], [c.tools for c in others], encoder)
-    cosines = pd.DataFrame(environment_vectors(given, encoder) @ theirs.T, columns=[c.name for c in others])
+    cosines = pd.DataFrame(environment_vectors(given, encoder) @ theirs.T, columns=names)
     frame = pd.DataFrame(
         {
             "skeleton_id": [skeleton.id for skeleton in given],
@@ -122,6 +148,7 @@ def similarity_to(
     frame = frame.sort_values(["max", "skeleton_id"], ascending=[False, True], ignore_index=True)
     most, least = HALVES
     frame.insert(5, "half", np.where(frame.index < (len(frame) + 1) // 2, most, least))
+    frame.attrs["benchmark"] = " and ".join(dict.fromkeys(c.benchmark for c in others if c.benchmark))
     return frame
 
 
@@ -164,7 +191,8 @@ def draw_benchmark_similarity(frame: pd.DataFrame, ax: "Axes | None" = None) -> 
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.1)
     say(
         axes,
-        f"No environment is nearer than {frame['max'].iloc[0]:.2f} to a class of BFCL multi-turn; "
+        f"No environment is nearer than {frame['max'].max():.2f} to a class of "
+        f"{frame.attrs.get('benchmark') or 'the benchmark'}; "
         f"{counts.index[-1]} is nearest to {counts.iloc[-1]:,} of {len(frame):,}",
         "In brackets: environments nearest to the class; its most similar one is named. Dashed: the median split.",
         room=16,

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from envscaler.error import ParameterError
-from envscaler.given import many
+from envscaler.given import a_frame, many
 from envscaler.schema import Theme
 from envscaler.show.canvas import INK, QUIET, axes_for, in_house_style, say
 
@@ -36,12 +36,12 @@ REACHES = (1, 5, 10, 16, 24, 34, 48, 66, 90)
 def lay_out(vectors: np.ndarray) -> tuple[np.ndarray, str]:
     """Places in the plane for rows of vectors, and how they were found.
 
-    UMAP on cosine distances; with fewer than five rows there are no neighbourhoods to keep, and the first two
+    UMAP on cosine distances; with fewer than five different rows there are no neighbourhoods to keep, and the first two
     principal components are taken instead. The same rows give the same places.
     """
     rows = np.asarray(vectors, dtype=np.float32)
-    if len(rows) < FEWEST_FOR_UMAP:
-        return _principal(rows), f"PCA, because UMAP needs more than {len(rows)} themes"
+    if (unlike := len(np.unique(rows, axis=0))) < FEWEST_FOR_UMAP:
+        return _principal(rows), f"PCA, because UMAP needs more than {unlike} themes"
     return _umap(rows), "UMAP of cosine distances"
 
 
@@ -103,10 +103,11 @@ def theme_table(themes: Sequence[Theme], vectors: np.ndarray) -> pd.DataFrame:
         ParameterError: there is no theme, or not one vector a theme.
     """
     themes, vectors = many(themes, Theme), np.asarray(vectors)
-    if not themes or vectors.ndim != 2 or len(themes) != len(vectors) or not vectors.size:
+    finite = np.issubdtype(vectors.dtype, np.number) and np.isfinite(vectors).all()
+    if not themes or vectors.ndim != 2 or len(themes) != len(vectors) or not vectors.size or not finite:
         raise ParameterError(
-            f"Expected at least one theme and a vector for each, got {len(themes)} themes and vectors of shape "
-            f"{vectors.shape}."
+            f"Expected at least one theme and a vector of finite numbers for each, got {len(themes)} themes and "
+            f"{'vectors' if finite else 'others'} of shape {vectors.shape}."
         )
     places, how = lay_out(vectors)
     frame = pd.DataFrame(
@@ -150,6 +151,7 @@ def draw_theme_map(
         table: what `theme_table` returned, to save laying out again.
     """
     frame = theme_table(themes, vectors) if table is None else table
+    a_frame(frame, ["title", "x", "y", "cluster", "tasks"], "`theme_table`")
     figure, (axes,) = axes_for(ax, (9.5, 7.2))
     _dots(axes, frame)
     named = spread(frame[["x", "y"]].to_numpy(), 4 * MOST_LABELS)
