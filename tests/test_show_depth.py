@@ -168,6 +168,15 @@ def test_a_class_that_cannot_be_read_is_left_out_and_counted(name: str) -> None:
     assert facts["tools"] == len(good.tools) and facts["unread"] == 1 and facts["environments"] == 2
 
 
+def test_what_is_there_twice_counts_once_and_strays_do_not() -> None:
+    one, bare = skeleton("return 1"), skeleton("return 2", tools=())
+    posed = library.scenario(skeleton_id=one.id, witness=[Call(tool="look", arguments={})])
+    strays = [posed.replace(skeleton_id="elsewhere")]
+    facts = depth.depth_facts([one, one, bare], [posed, posed, *strays])
+    assert (facts["environments"], facts["unread"], facts["tools"]) == (2, 1, 1)
+    assert facts["solution_lengths"] == {"1": 1} and facts["solved_environments"] == 1
+
+
 def test_texts_that_no_encoding_has_are_read() -> None:
     assert len(depth.depth_frame([skeleton("return '\\ud800', self.\u00e9t\u00e9")])) == 1
 

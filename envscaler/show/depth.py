@@ -241,10 +241,13 @@ def depth_facts(skeletons: Iterable[Skeleton], scenarios: Iterable[Scenario] = (
     """The depth of one corpus in numbers alone, as `data/published.json` keeps it of the published sample.
 
     Args:
-        skeletons: the environments.
+        skeletons: the environments; one that is there twice counts once, as do scenarios.
         scenarios: what was posed in them; those with a witness count.
     """
-    worlds, posed = many(skeletons, Skeleton), [s for s in many(scenarios, Scenario) if s.witness]
+    worlds = list({s.id: s for s in many(skeletons, Skeleton)}.values())
+    here = {skeleton.id for skeleton in worlds}
+    given = (s for s in many(scenarios, Scenario) if s.witness and s.skeleton_id in here)
+    posed = list({s.id: s for s in given}.values())
     frame = depth_frame(worlds, posed)
     homes = frame.groupby("body")["skeleton_id"].nunique()
     tools = frame.groupby("skeleton_id")["tool"].agg(set)
@@ -269,7 +272,7 @@ def depth_facts(skeletons: Iterable[Skeleton], scenarios: Iterable[Scenario] = (
         "solved_tools": len(solved),
         "used_tools": int((solved["solutions"] > 0).sum()),
         "used_by_one": round(float(np.mean(each)), 4) if each else None,
-        "solved_environments": int(solved["skeleton_id"].nunique()),
+        "solved_environments": len({s.skeleton_id for s in posed}),
     }
 
 
