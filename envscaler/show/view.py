@@ -15,17 +15,7 @@ import pandas as pd
 from envscaler import syntax
 from envscaler.error import ParameterError
 from envscaler.given import many, one, told
-from envscaler.schema import (
-    Check,
-    Outcome,
-    Probe,
-    Rollout,
-    Scenario,
-    Skeleton,
-    Step,
-    read_loosely,
-    reward_of,
-)
+from envscaler.schema import Check, Outcome, Probe, Rollout, Scenario, Skeleton, Step, read_loosely, reward_of
 from envscaler.show.markup import (
     CHIPS,
     INLINE,
