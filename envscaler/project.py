@@ -12,6 +12,7 @@ from numbers import Integral
 from pathlib import Path
 
 from envscaler.error import ParameterError, StoreError
+from envscaler.given import told
 
 PACKAGE = Path(__file__).resolve().parent
 LONGEST_NAME = 160
@@ -75,7 +76,7 @@ def check_seed(seed: int) -> None:
         ParameterError: it is no whole number from 0 to 2³¹ - 1.
     """
     if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**31:
-        raise ParameterError(f"Expected a whole number ≥ 0 and below 2³¹ as seed, got {seed!r:.60}.")
+        raise ParameterError(f"Expected a whole number ≥ 0 and below 2³¹ as seed, got {told(seed)}.")
 
 
 def stage_path(stage: str, run: str, scale: str = "default") -> Path:

@@ -168,9 +168,11 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_order(tmp_path: Path) -
 def test_what_cannot_be_divided_or_is_no_share_is_told(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="at least two unlike environments"):
         es.save_corpus(tmp_path / "c", WORLDS[:1], POSED[:1])
-    for share in (1, -0.1, "half"):
+    for share in (1, -0.1, float("nan"), "half"):
         with pytest.raises(ParameterError, match="share of the test"):
             save(tmp_path / "c", test_share=share)
+    with pytest.raises(ParameterError, match="as seed"):
+        save(tmp_path / "c", seed=10**4500)
     with pytest.raises(StoreError, match="at least one environment"):
         es.save_corpus(tmp_path / "c", [], [])
     assert not list(tmp_path.iterdir())
@@ -203,12 +205,42 @@ def test_what_is_left_out_is_told_with_its_reason(tmp_path: Path) -> None:
     kept = es.save_corpus(tmp_path / "c", WORLDS, posed, rollouts=played, certified=False)
     assert [failure.parent_id for failure in kept.failures] == [stray.id]
     assert "2 scenarios without a valid certificate" in (tmp_path / "c" / "README.md").read_text()
+    twice = es.save_corpus(tmp_path / "c", WORLDS, [*POSED, POSED[0].replace(certificate=None)])
+    assert not twice.failures  # it is there with its certificate
+
+
+def test_what_cannot_be_written_or_read_back_is_left_out_and_the_others_go_on(tmp_path: Path) -> None:
+    unread = world("Tea garden", source="class (")
+    named = [skeleton.replace(extra={"env_id": "env_1"}) for skeleton in WORLDS[:2]]
+    given = [*named, *WORLDS[2:], unread]
+    home = WORLDS[2]
+    odd = [
+        scenario(home, 1, initial_state={"x": float("nan")}), scenario(home, 2, initial_state={"x": 10**5000}),
+        scenario(home, 3, initial_state={"x": "\ud800"}), scenario(home, 4, initial_state={"x": (1, 2)}),
+        scenario(home, 5, checks=[es.Check(item="?", source="def (")]), scenario(unread),
+    ]  # fmt: skip
+    saved = es.save_corpus(tmp_path / "c", given, [*odd, *POSED[4:]], rollouts=[episode(odd[0]), *PLAYED[8:]])
+    assert sorted(failure.error for failure in saved.failures) == [
+        "NameTaken", "NoEnvironment", "NoScenario", *["Unwritable"] * 6
+    ]  # fmt: skip
+    assert all(f.message.startswith("Expected a ") and f.message.endswith(".") for f in saved.failures)
+    assert saved.frame()[["environments", "scenarios", "rollouts"]].sum().tolist() == [4, 6, 12]
+    for name, split in saved.splits.items():
+        there = tmp_path / "c" / name / "published"
+        assert es.load_corpus(tmp_path / "c", name) == split
+        assert release.read_environments(there) == split.skeletons
+    with pytest.raises(StoreError, match="does not parse"):
+        es.save_corpus(tmp_path / "d", [unread], [scenario(unread)])
 
 
 def test_a_smaller_corpus_has_so_many_of_each(tmp_path: Path) -> None:
     saved = save(tmp_path / "c", at_most=1)
     assert saved.frame()[["environments", "scenarios", "rollouts"]].sum().tolist() == [5, 5, 5]
     assert not saved.failures
+    text = (tmp_path / "c" / "README.md").read_text()
+    assert "Cut on purpose: 5 of 5 environments, 5 of 10 scenarios, 5 of 20 rollouts were taken." in text
+    save(tmp_path / "c", environments=9)
+    assert "Cut on purpose" not in (tmp_path / "c" / "README.md").read_text()
     last = [max(pair, key=lambda s: s.id) for pair in zip(POSED[::2], POSED[1::2], strict=True)]
     played = [episode(scenario) for scenario in last]
     saved = save(tmp_path / "c", rollouts=played, at_most=1, environments=3)
@@ -231,6 +263,21 @@ def test_both_forms_are_read_back_equal(tmp_path: Path) -> None:
         assert Split(skeletons, scenarios, rollouts) == split
         whole = {s.id: s.certificate for s in scenarios}
         assert whole == {s.id: s.certificate for s in split.scenarios}
+
+
+def test_rows_of_a_damaged_corpus_are_told_and_the_others_read(tmp_path: Path) -> None:
+    save(tmp_path / "c", test_share=0)
+    file = tmp_path / "c" / "train" / "environments.jsonl"
+    first, second, *rest = file.read_text().splitlines(keepends=True)
+    file.write_text(
+        "".join([first[:-100] + "\n", second.replace('"summary":"', '"summary":"Edited. '), *rest])
+    )
+    read = es.load_corpus(tmp_path / "c")
+    assert [f.parent_id for f in read.skeletons.failures] == [f"{file}:1"] and len(read.skeletons) == 4
+    lost = {json.loads(line)["id"] for line in (first, second)}
+    strays = {s.id for s in POSED if s.skeleton_id in lost}
+    assert {f.parent_id for f in read.scenarios.failures} == strays and len(read.scenarios) == 6
+    assert {f.error for f in read.rollouts.failures} == {"NoScenario"} and len(read.rollouts) == 12
 
 
 def test_datasets_reads_every_column_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,9 +324,47 @@ def test_a_corpus_is_replaced_whole_and_nothing_else_is(
         save(tmp_path / "other")
     with pytest.raises(StoreError, match="Expected a folder"):
         save(here / "mine.txt")
-    (here / "mine.txt").rename(here / "train" / "published" / "notes.txt")
-    with pytest.raises(StoreError, match=r"notes\.txt"):
-        save(here)
+    (here / "mine.txt").unlink()
+    for name in ("train/published/notes.txt", "published/notes.txt", "train/README.md"):
+        (here / name).parent.mkdir(exist_ok=True)
+        (here / name).write_text("Mine.")
+        with pytest.raises(StoreError, match=name):
+            save(here)
+        (here / name).unlink()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and names are other there")
+def test_odd_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("real", "here"):
+        (tmp_path / name).mkdir()
+    for link, to in (("link", "real"), ("broken", "new"), ("loop", "loop")):
+        (tmp_path / link).symlink_to(tmp_path / to)
+    for link in ("link", "broken"):  # where a link leads is written to, and the link stays
+        assert save(tmp_path / link).folder == (tmp_path / link).resolve() and (tmp_path / link).is_symlink()
+    for bad in ("loop", "a\0b", "x" * 300):
+        with pytest.raises(StoreError, match="Expected"):
+            save(tmp_path / bad)
+    save(tmp_path / ("ö\n" * 80))
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(
+        StoreError, match="you are in it"
+    ):  # whoever is in it would stay in a folder that is gone
+        save(Path())
+
+
+def test_ctrl_c_is_no_bad_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(tmp_path / "c")
+    before = contents(tmp_path / "c")
+
+    def interrupted(*_: Any) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("envscaler.record.digest", interrupted)
+    for act in (lambda: es.load_corpus(tmp_path / "c"), lambda: save(tmp_path / "c", seed=1)):
+        with pytest.raises(KeyboardInterrupt):
+            act()
+    monkeypatch.undo()
+    assert contents(tmp_path / "c") == before and [p.name for p in tmp_path.iterdir()] == ["c"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders are renamed by other rules there")
@@ -385,6 +470,7 @@ def test_the_command_writes_what_a_run_made(home: Path, capsys: pytest.CaptureFi
     )
     assert status == 1 and "whose scenario" in err and told["failures"] == 1
     assert told["test"] == es.load_corpus(home / "mine", "test").counts and told["test"]["rollouts"] == 2
+    run.path("rollouts").write_text("{")  # nobody asks for them
     assert command("--out", str(home / "mine"), "--no-rollouts", capsys=capsys)[0] == 0
     assert command("--out", str(home), capsys=capsys)[0] == 1
 

@@ -1,7 +1,7 @@
 """`python -m envscaler corpus`: what a run made, as a corpus with train, test and a card.
 
 Exit status 0 when all of the run's worlds, scenarios and rollouts went in; 1 when something was left out, which is told
-on stderr and in the corpus. `release.corpus` does the work.
+on stderr, and in the corpus where it could be read at all. `release.corpus` does the work.
 """
 
 import argparse
@@ -43,11 +43,9 @@ def _corpus(parsed: argparse.Namespace) -> Report:
     worlds, scenarios = run.read("worlds"), run.read("scenarios")
     # What a run may do without: episodes, and the requests that the card tells the origin of.
     played, themes, tasks = (
-        run.read(stage) if run.path(stage).exists() else Records()
-        for stage in ("rollouts", "themes", "tasks")
+        run.read(stage) if wanted and run.path(stage).exists() else Records()
+        for stage, wanted in (("rollouts", not parsed.no_rollouts), ("themes", True), ("tasks", True))
     )
-    if parsed.no_rollouts:
-        played = Records()
     corpus = save_corpus(
         Path(parsed.out) if parsed.out else project.build_dir() / "corpus" / run.name,
         worlds,

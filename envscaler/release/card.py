@@ -52,6 +52,8 @@ class About:
     """Requests behind the environments, by where they come from."""
     failures: Sequence[Failure]
     """What was left out."""
+    whole: Split
+    """What the corpus was cut from."""
 
 
 def requests_behind(
@@ -70,7 +72,7 @@ def card(splits: Mapping[str, Split], about: About) -> str:
     proved = {name: _proved(split.scenarios) for name, split in splits.items()}
     sections = {
         f"# {about.title}": _opening(about),
-        "## Counts": _by_split({name: split.counts for name, split in splits.items()}),
+        "## Counts": _by_split({name: split.counts for name, split in splits.items()}) + _cut(whole, about),
         "## Train and test": _divided(splits, about),
         "## What the certificates show": "Every figure was measured by execution.\n\n" + _by_split(proved),
         "## Origin": _origin(whole, about),
@@ -135,14 +137,21 @@ stands there in the field `envscaler`, and `envscaler.release` reads both back e
 """
 
 
+def _cut(taken: Mapping[str, Sequence[Any]], about: About) -> str:
+    both = [(name, len(taken[name]), len(found)) for name, found in about.whole.records.items()]
+    told = ", ".join(f"{some:,} of {all_:,} {name}" for name, some, all_ in both if all_)
+    return f"\n\nCut on purpose: {told} were taken." * any(some < all_ for _, some, all_ in both)
+
+
 def _divided(splits: Mapping[str, Split], about: About) -> str:
     if len(splits) == 1:
         return "It was not divided: all of it is `train`."
     meaning = f", or a meaning as near as that of themes that merge ({about.encoder})" * bool(about.encoder)
     return (
-        f"Divided by environment: asked for {about.test_share:.0%} of the environments as test, seed {about.seed}. "
-        f"Environments of one theme, one class name, nearly the same title{meaning} are on one side. Scenarios follow "
-        "their environment and rollouts their scenario. Both sides have the same authors, habits included."
+        f"Divided by environment: asked for {about.test_share * 100:.4g}% of the environments as test, seed "
+        f"{about.seed}. Environments of one theme, one class name, nearly the same title{meaning} are on one side. "
+        "Scenarios follow their environment and rollouts their scenario. Both sides have the same authors, habits "
+        "included."
     )
 
 

@@ -8,27 +8,35 @@
 `split` divides and `card` describes it. Nothing is executed here, and nothing is sent anywhere.
 """
 
+import json
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from envscaler.error import ParameterError, StoreError
+from envscaler.error import EnvscalerError, ParameterError, StoreError
 from envscaler.given import a_path, at_least, many
 from envscaler.model.request import Encoder
 from envscaler.project import check_seed
-from envscaler.release import Guards, card, write_sample
+from envscaler.release import card, env_id, episodes, shapes, write_sample
 from envscaler.release.card import About
+from envscaler.release.exact import Shape, row_of
 from envscaler.release.split import SPLITS, Split, divide, first_of_each, followers, left_out, once
-from envscaler.schema import Failure, Rollout, Scenario, Skeleton, Task, Theme
+from envscaler.schema import Failure, Record, Rollout, Scenario, Skeleton, Task, Theme
 from envscaler.store import Records, read_records, write_records, write_text
 
 _LEFT_OUT = "failures.jsonl"
-_HELD = {*(f"{name}.jsonl" for name in card.NAMES), "published", *card.PUBLISHED.values()}
-_HELD |= {card.FILE, _LEFT_OUT, *SPLITS}
-"""What may lie in the folder of a corpus that is written anew, and in its folders."""
+_INNER = (
+    *(f"{name}.jsonl" for name in card.NAMES),
+    "published",
+    *(f"published/{n}" for n in card.PUBLISHED.values()),
+)
+_HELD = {card.FILE, _LEFT_OUT, *SPLITS, *(f"{side}/{name}" for side in SPLITS for name in _INNER)}
+"""What may lie in the folder of a corpus that is written anew."""
 
 
 @dataclass(frozen=True)
@@ -61,21 +69,22 @@ def save_corpus(
     certified: bool = True,
     environments: int | None = None,
     at_most: int | None = None,
-    guards: Guards = "within",
     licence: str = "mit",
     title: str = "Executable tool environments",
     stamp: str = "",
 ) -> Corpus:
     """Write a corpus; a folder that holds one is replaced whole, so a fault leaves the old one or the new one.
 
-    Only a process that is killed between two renames leaves none, and the old one beside it as `.<name>.…/old`.
+    Only a process that is killed between two renames leaves none, and the old one beside it as `.corpus-…/old`.
 
     The same records, share and seed give the same bytes, whatever order the records come in. Left out, with a failure
-    each, are scenarios whose environment is not there, scenarios without a valid certificate, and rollouts whose
-    scenario is not there.
+    each, are records that cannot be written in both forms and read back equal, an environment whose published name
+    another has, scenarios whose environment is not there or that have no valid certificate, and rollouts whose scenario
+    is not there. The published form has the guards `within`, so that its mean of the check functions is our reward;
+    `release.write_sample` writes it otherwise.
 
     Args:
-        folder: where to; there is nothing there yet, or a corpus.
+        folder: where to; there is nothing there yet, or a corpus. It is not the one you are in.
         skeletons: the environments.
         scenarios: the scenarios in them.
         rollouts: episodes in those, all of them; `pick_trajectories` chooses.
@@ -89,42 +98,49 @@ def save_corpus(
         environments: so many environments at most, and
         at_most: so many scenarios of each and rollouts of each of those, in the order of their ids, scenarios that were
             played first; None for all.
-        guards: where guards go in the published form, see `write_scenarios`; `within` makes the published mean of the
-            check functions our reward.
         licence: under which it is given, as the hub writes it.
         title: of the card.
         stamp: model, scale and seed of the run, as `Run.stamp` says them.
 
     Raises:
         ParameterError: a number is out of range, or all environments are one world and cannot be divided.
-        StoreError: there is something else in the folder, or it cannot be written, or there are no environments.
+        StoreError: there is something else in the folder, or it cannot be written, or there are no environments that
+            can.
     """
-    folder, share = a_path(folder).absolute(), test_share
+    share = test_share
     check_seed(seed)
     if not isinstance(share, int | float) or not 0 <= share < 1:
         raise ParameterError(f"Expected a share of the test from 0 to below 1, got {share!r}.")
     for bound, what in ((environments, "environments"), (at_most, "scenarios an environment")):
         if bound is not None:
             at_least(bound, 1, what)
-    _refuse_others(folder)
-    worlds = once(many(skeletons, Skeleton))
+    folder = _place(a_path(folder))
+    whole, failures = _whole(
+        many(skeletons, Skeleton), many(scenarios, Scenario), many(rollouts, Rollout), certified
+    )
+    worlds = whole.skeletons[:environments]
     if not worlds:
-        raise StoreError(f"Expected at least one environment for a corpus at {folder}, got none.")
-    posed, played, failures = _whole(worlds, many(scenarios, Scenario), many(rollouts, Rollout), certified)
-    worlds = worlds[:environments]
-    posed = first_of_each(followers(posed, worlds), at_most, {rollout.scenario_id for rollout in played})
-    played = first_of_each(followers(played, posed), at_most)
-    splits = divide(worlds, posed, played, test_share=share, seed=seed, encoder=encoder)
+        why = next((f" The first: {one.message}" for one in failures if one.error == "Unwritable"), "")
+        raise StoreError(
+            f"Expected at least one environment that can be written to a corpus at {folder}, got none.{why}"
+        )
+    rather = {rollout.scenario_id for rollout in whole.rollouts}
+    posed = first_of_each(followers(whole.scenarios, worlds), at_most, rather)
+    played = first_of_each(followers(whole.rollouts, posed), at_most)
+    splits = divide(worlds, posed, played, test_share=share, seed=int(seed), encoder=encoder)
     behind = card.requests_behind(worlds, many(themes, Theme), many(tasks, Task))
     about = About(
-        title, licence, stamp, share, seed, encoder.name if encoder else "", certified, behind, failures
-    )
-    _replace(folder, splits, about, guards)
+        title, licence, stamp, share, seed, encoder.name if encoder else "", certified, behind, failures, whole,
+    )  # fmt: skip
+    _replace(folder, splits, about)
     return Corpus(folder, splits, failures)
 
 
 def load_corpus(folder: str | Path, split: str = "train") -> Split:
-    """Read one side of a corpus; what it has no file of is empty, and rows that do not fit are failures of their kind.
+    """Read one side of a corpus; what it has no file of is empty.
+
+    Rows that do not fit are failures of their kind, and so are those whose environment or scenario is not there, as
+    after an edit: an edited row has another id. Certificates are read as they stand; `certify` makes them anew.
 
     The published form is read by `envscaler.release`: `read_environments(folder / split / "published")` and so on.
 
@@ -137,61 +153,114 @@ def load_corpus(folder: str | Path, split: str = "train") -> Split:
     here = a_path(folder) / split
     if not (here / f"{card.NAMES[0]}.jsonl").is_file():
         raise StoreError(f"Expected a corpus at {folder} with environments in {split}/, but there are none.")
-    return Split(*(_read(here / f"{name}.jsonl", kind) for name, kind in card.KINDS.items()))
+    worlds, scenarios, rollouts = (_read(here / f"{name}.jsonl", kind) for name, kind in card.KINDS.items())
+    posed, strays = _in_worlds(scenarios, worlds)
+    played, lost = _in_scenarios(rollouts, posed)
+    return Split(
+        worlds, Records(posed, scenarios.failures + strays), Records(played, rollouts.failures + lost)
+    )
 
 
-def _read(path: Path, kind: type) -> Records:
+def _read(path: Path, kind: type[Record]) -> Records[Any]:
     return read_records(path, kind, stage="corpus") if path.exists() else Records()
 
 
 def _whole(
-    worlds: list[Skeleton], scenarios: list[Scenario], rollouts: list[Rollout], certified: bool
-) -> tuple[list[Scenario], list[Rollout], list[Failure]]:
-    """Scenarios and rollouts, each once, all of whose parents are there; and a failure for each of the others."""
-    here = {skeleton.id for skeleton in worlds}
-    posed, strays = left_out(
-        scenarios, lambda s: s.skeleton_id in here, "NoEnvironment",
-        "whose environment {parent} is among those given, got one without; add the skeleton it plays in.",
-    )  # fmt: skip
+    skeletons: list[Skeleton], scenarios: list[Scenario], rollouts: list[Rollout], certified: bool
+) -> tuple[Split, list[Failure]]:
+    """The records that can be written and all of whose parents can, each once; and a failure for each of the others."""
+    fit, unfit = left_out(skeletons, _fault(shapes.environments()), "Unwritable")
+    names: dict[str, str] = {}
+    worlds, taken = left_out(
+        once(fit),
+        lambda s: (
+            (names.setdefault(env_id(s), s.id) != s.id)
+            * f"whose published name {env_id(s)!r:.80} no other has, got a second; change its `extra`."
+        ),
+        "NameTaken",
+    )
+    posed, strays = _in_worlds(scenarios, worlds)
     posed, doubtful = left_out(
-        posed, lambda s: not certified or (s.certificate is not None and s.certificate.valid), "NotCertified",
-        "with a valid certificate, got one without; certify it, or keep such with certified=False.",
+        posed, lambda s: bool(certified and not (s.certificate and s.certificate.valid))
+        * "with a valid certificate, got one without; certify it, or keep such with certified=False.", "NotCertified",
     )  # fmt: skip
-    kept = {scenario.id for scenario in posed}
-    played, lost = left_out(
-        rollouts, lambda r: r.scenario_id in kept, "NoScenario",
-        "whose scenario {parent} is in the corpus, got one without; add the scenario, or see why it was left out.",
-    )  # fmt: skip
-    return once(posed), once(played), once([*strays, *doubtful, *lost])
+    posed, unfit_too = left_out(posed, _fault(shapes.scenarios(worlds, "within")), "Unwritable")
+    posed = once(posed)
+    played, lost = _in_scenarios(rollouts, posed)
+    played, unfit_as_well = left_out(played, _fault(episodes.trajectories(worlds, posed)), "Unwritable")
+    kept = {scenario.id for scenario in posed}  # one that is there twice may be certified once
+    doubtful = [failure for failure in doubtful if failure.parent_id not in kept]
+    failures = once([*unfit, *taken, *strays, *doubtful, *unfit_too, *lost, *unfit_as_well])
+    return Split(Records(worlds), Records(posed), Records(once(played))), failures
 
 
-def _refuse_others(folder: Path) -> None:
-    """Refuse to replace what is no corpus.
+def _in_worlds(
+    scenarios: Iterable[Scenario], worlds: Iterable[Skeleton]
+) -> tuple[list[Scenario], list[Failure]]:
+    here = {skeleton.id for skeleton in worlds}
+    return left_out(
+        scenarios, lambda s: (s.skeleton_id not in here) * f"whose environment {s.skeleton_id} is in the corpus, got "
+        "one without; add the skeleton it plays in, or see why it was left out.", "NoEnvironment",
+    )  # fmt: skip
+
+
+def _in_scenarios(
+    rollouts: Iterable[Rollout], posed: Iterable[Scenario]
+) -> tuple[list[Rollout], list[Failure]]:
+    here = {scenario.id for scenario in posed}
+    return left_out(
+        rollouts, lambda r: (r.scenario_id not in here) * f"whose scenario {r.scenario_id} is in the corpus, got one "
+        "without; add the scenario, or see why it was left out.", "NoScenario",
+    )  # fmt: skip
+
+
+def _fault(shape: Shape[Any]) -> Callable[[Any], str]:
+    """What keeps a record from being written in both forms and read back equal; nothing where it can be."""
+
+    def fault(record: Any) -> str:
+        try:
+            json.dumps(row_of(record, shape), allow_nan=False)
+            again = type(record).model_validate(json.loads(record.model_dump_json()))
+            why = "" if again == record else "it would be read back otherwise, as values that are no JSON are"
+        except (ValueError, TypeError, RecursionError, EnvscalerError) as error:
+            why = str(error)
+        return why and f"that can be written and read back, but {why.rstrip('.')}. Mend it."
+
+    return fault
+
+
+def _place(folder: Path) -> Path:
+    """The folder itself, where a link leads to it.
 
     Raises:
-        StoreError: there is something else.
+        StoreError: there is something else than a corpus, or it cannot be looked at.
     """
     try:
-        inner = (path for side in SPLITS for path in (folder / side).rglob("*"))
-        held = {path.name for path in (*folder.iterdir(), *inner)} if folder.exists() else set()
-        ours = not held or (held <= _HELD and card.MARK in (folder / card.FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        place = folder.resolve()
+        within = Path.cwd().is_relative_to(place)
+        names = [path.name for path in place.iterdir()] if place.exists() else []
+        inner = (path.relative_to(place).as_posix() for path in place.rglob("*")) if names else iter(())
+        others = list(islice((name for name in inner if name not in _HELD), 6))
+        if names and not others and card.MARK not in (place / card.FILE).read_text(encoding="utf-8"):
+            others = names[:6]
+    except (OSError, ValueError, RuntimeError) as error:
         raise StoreError(f"Expected a folder for a corpus at {folder}, but {error}.") from error
-    if not ours:
+    if within or others:
+        why = "you are in it" if within else f"it holds {', '.join(sorted(others))}"
         raise StoreError(
-            f"Expected an empty folder or a corpus at {folder}, but it holds "
-            f"{', '.join(sorted(held - _HELD or held)[:6])}. "
-            "Choose another folder, or move that away."
+            f"Expected an empty folder or a corpus at {place}, but {why}. Choose another folder"
+            + (", or move that away." if others else ".")
         )
+    return place
 
 
-def _replace(folder: Path, splits: dict[str, Split], about: About, guards: Guards) -> None:
+def _replace(folder: Path, splits: dict[str, Split], about: About) -> None:
     """Write everything beside the folder, then put it in its place."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as beside:
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".corpus-") as beside:
             new, old = Path(beside) / "new", Path(beside) / "old"
-            _write(new, splits, about, guards)
+            _write(new, splits, about)
             try:
                 if folder.exists():
                     folder.rename(old)
@@ -205,13 +274,13 @@ def _replace(folder: Path, splits: dict[str, Split], about: About, guards: Guard
         ) from error
 
 
-def _write(folder: Path, splits: dict[str, Split], about: About, guards: Guards) -> None:
+def _write(folder: Path, splits: dict[str, Split], about: About) -> None:
     for name, split in splits.items():
         here = folder / name
         for kind, records in split.records.items():
             if records:  # a loader stumbles over an empty file
                 write_records(list(records), here / f"{kind}.jsonl")
-        write_sample(here / "published", split.skeletons, split.scenarios, split.rollouts, guards=guards)
+        write_sample(here / "published", split.skeletons, split.scenarios, split.rollouts, guards="within")
     if about.failures:
         write_records(about.failures, folder / _LEFT_OUT)
     write_text(folder / card.FILE, card.card(splits, about))

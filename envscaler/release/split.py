@@ -158,16 +158,20 @@ def first_of_each(records: Sequence[C], most: int | None, rather: Iterable[str] 
     return once(record for _, group in groupby(ordered, parent) for record in list(group)[:most])
 
 
-def left_out(
-    records: Iterable[C], keep: Callable[[C], bool], error: str, why: str
-) -> tuple[list[C], list[Failure]]:
-    """The records to keep, and a failure for each of the others."""
-    kept, failures = list[C](), []
+def left_out(records: Iterable[R], fault: Callable[[R], str], error: str) -> tuple[list[R], list[Failure]]:
+    """The records without a fault, and a failure for each of the others, with what was expected of it."""
+    kept, failures = list[R](), []
     for record in records:
-        if keep(record):
-            kept.append(record)
+        if why := fault(record):
+            message = f"Expected a {type(record).__name__.lower()} {why}"
+            failures.append(Failure(stage=STAGE, parent_id=_name(record), error=error, message=message))
         else:
-            kind = type(record).__name__.lower()
-            message = f"Expected a {kind} {why.format(parent=parent(record))}"
-            failures.append(Failure(stage=STAGE, parent_id=record.id, error=error, message=message))
+            kept.append(record)
     return kept, failures
+
+
+def _name(record: Record) -> str:
+    try:
+        return record.id
+    except ValueError:  # half a surrogate pair in it, or what is no JSON
+        return "(no id)"
