@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from envscaler import connect_encoder
 from envscaler.agent import PromptAgent, SchemaAgent, ToolAgent
 from envscaler.audits import audit_skeleton
 from envscaler.episode import roll_out
@@ -178,6 +179,23 @@ def test_no_two_worlds_share_their_code() -> None:
             if one < two:
                 shared = len(bodies[one] & bodies[two]) / min(len(bodies[one]), len(bodies[two]))
                 assert shared < 0.5, (one, two, shared)
+
+
+def test_there_are_many_worlds_and_no_two_have_nearly_the_same_theme() -> None:
+    assert (
+        len(NAMES) >= 64
+        and len({part["pattern"] for domain in domains().values() for part in domain.parts}) >= 20
+    )
+    themes = [
+        f"{domain.word_title(rng)}\n{domain.word_summary(rng)}"
+        for domain in domains().values()
+        for rng in map(np.random.default_rng, range(3))
+    ]
+    near = np.inner(*[connect_encoder().encode(themes)] * 2)
+    worlds = np.repeat(np.arange(len(NAMES)), 3)
+    near[worlds[:, None] == worlds] = 0
+    one, two = np.unravel_index(near.argmax(), near.shape)
+    assert near.max() < 0.90, (themes[one], themes[two])
 
 
 def _bodies(name: str) -> set[str]:
