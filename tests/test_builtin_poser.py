@@ -10,6 +10,7 @@ from envscaler.model.builtin.checks import brought_about, check_source
 from envscaler.model.builtin.domain import domains
 from envscaler.model.builtin.pattern import ANY_TEXT, Added, Changed, Goal, State, call
 from envscaler.model.builtin.poser import Drawn, _in_any_order, joined_plan, pose
+from envscaler.model.builtin.tester import _from_goal
 from envscaler.schema import Check
 from envscaler.world.check import grade
 
@@ -123,3 +124,13 @@ def test_what_is_brought_about_is_what_was_demanded_and_the_state_is_left_alone(
     after = brought_about([Changed("rows", "a", {"n": 5}, "?"), Added("rows", {"n": 7}, "?")], state)
     assert after["rows"]["a"] == {"id": "a", "n": 5, "m": 2} and len(after["rows"]) == 2
     assert state == {"rows": {"a": {"id": "a", "n": 1, "m": 2}}}
+
+
+def test_the_tester_fills_references_that_stand_in_a_list() -> None:
+    world = world_of("office_calendar")
+    asked = []
+    for seed in range(20):
+        state = world.state(np.random.default_rng(seed))
+        arguments = _from_goal(world, "find_common_slots", state, np.random.default_rng(seed))
+        asked += [key in state["colleagues"] for key in (arguments or {}).get("colleague_ids", [])]
+    assert asked and all(asked)

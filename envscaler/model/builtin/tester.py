@@ -51,13 +51,19 @@ def _from_goal(world: World, tool: str, given: State, rng: Rng) -> dict[str, Any
         calls = [call for call in goal.plan(slots) if call["tool"] == tool] if slots is not None else []
         if calls:
             arguments = calls[-1]["arguments"]
-            filled = {
-                p: _demanded(p, v, outcomes, given) if isinstance(v, dict) else v
-                for p, v in arguments.items()
-            }
+            filled = {p: _filled(p, v, outcomes, given) for p, v in arguments.items()}
             if None not in filled.values():
                 return filled
     return None
+
+
+def _filled(parameter: str, value: Json, outcomes: list[Outcome], given: State) -> Json:
+    """An argument with its references, also those in a list, replaced; None where the demands do not tell."""
+    if isinstance(value, list):
+        parts = [_filled(parameter, one, outcomes, given) for one in value]
+        return None if None in parts else parts
+    is_reference = isinstance(value, dict) and FROM in value
+    return _demanded(parameter, value, outcomes, given) if is_reference else value
 
 
 def _demanded(parameter: str, reference: Json, outcomes: list[Outcome], given: State) -> Json:
@@ -76,6 +82,8 @@ def _guess(parameter: str, schema: Mapping[str, Any], given: State, rng: Rng) ->
     names = [parameter, re.sub(r"^(from|to|new|min|max)_", "", parameter)]
     seen = [row[name] for row in rows for name in names if row.get(name) is not None]
     types = json.dumps(schema)
+    if schema.get("type") == "array":
+        return [_guess(parameter.removesuffix("s"), schema.get("items", {}), given, rng)]
     if seen and '"boolean"' not in types:
         return pick(rng, seen)
     if parameter.endswith(("date", "_on", "since")):
