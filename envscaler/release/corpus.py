@@ -25,17 +25,14 @@ from envscaler.project import check_seed
 from envscaler.release import card, env_id, episodes, shapes, write_sample
 from envscaler.release.card import About
 from envscaler.release.exact import Shape, row_of
-from envscaler.release.split import SPLITS, Split, divide, first_of_each, followers, left_out, once
+from envscaler.release.split import SPLITS, C, Split, divide, first_of_each, followers, left_out, once, parent
 from envscaler.schema import Failure, Record, Rollout, Scenario, Skeleton, Task, Theme
 from envscaler.store import Records, read_records, write_records, write_text
 
 _LEFT_OUT = "failures.jsonl"
-_INNER = (
-    *(f"{name}.jsonl" for name in card.NAMES),
-    "published",
-    *(f"published/{n}" for n in card.PUBLISHED.values()),
-)
-_HELD = {card.FILE, _LEFT_OUT, *SPLITS, *(f"{side}/{name}" for side in SPLITS for name in _INNER)}
+_INNER = ["", "/published", *(f"/{name}.jsonl" for name in card.NAMES)]
+_INNER += [f"/published/{name}" for name in card.PUBLISHED.values()]
+_HELD = {card.FILE, _LEFT_OUT, *(side + name for side in SPLITS for name in _INNER)}
 """What may lie in the folder of a corpus that is written anew."""
 
 
@@ -154,8 +151,8 @@ def load_corpus(folder: str | Path, split: str = "train") -> Split:
     if not (here / f"{card.NAMES[0]}.jsonl").is_file():
         raise StoreError(f"Expected a corpus at {folder} with environments in {split}/, but there are none.")
     worlds, scenarios, rollouts = (_read(here / f"{name}.jsonl", kind) for name, kind in card.KINDS.items())
-    posed, strays = _in_worlds(scenarios, worlds)
-    played, lost = _in_scenarios(rollouts, posed)
+    posed, strays = _followers(scenarios, worlds, "environment")
+    played, lost = _followers(rollouts, posed, "scenario")
     return Split(
         worlds, Records(posed, scenarios.failures + strays), Records(played, rollouts.failures + lost)
     )
@@ -172,21 +169,17 @@ def _whole(
     fit, unfit = left_out(skeletons, _fault(shapes.environments()), "Unwritable")
     names: dict[str, str] = {}
     worlds, taken = left_out(
-        once(fit),
-        lambda s: (
-            (names.setdefault(env_id(s), s.id) != s.id)
-            * f"whose published name {env_id(s)!r:.80} no other has, got a second; change its `extra`."
-        ),
-        "NameTaken",
-    )
-    posed, strays = _in_worlds(scenarios, worlds)
+        once(fit), lambda s: (names.setdefault(env_id(s), s.id) != s.id) * f"whose published name {env_id(s)!r:.80} no "
+        "other has, got a second; change its `extra`.", "NameTaken",
+    )  # fmt: skip
+    posed, strays = _followers(scenarios, worlds, "environment")
     posed, doubtful = left_out(
         posed, lambda s: bool(certified and not (s.certificate and s.certificate.valid))
         * "with a valid certificate, got one without; certify it, or keep such with certified=False.", "NotCertified",
     )  # fmt: skip
     posed, unfit_too = left_out(posed, _fault(shapes.scenarios(worlds, "within")), "Unwritable")
     posed = once(posed)
-    played, lost = _in_scenarios(rollouts, posed)
+    played, lost = _followers(rollouts, posed, "scenario")
     played, unfit_as_well = left_out(played, _fault(episodes.trajectories(worlds, posed)), "Unwritable")
     kept = {scenario.id for scenario in posed}  # one that is there twice may be certified once
     doubtful = [failure for failure in doubtful if failure.parent_id not in kept]
@@ -194,23 +187,12 @@ def _whole(
     return Split(Records(worlds), Records(posed), Records(once(played))), failures
 
 
-def _in_worlds(
-    scenarios: Iterable[Scenario], worlds: Iterable[Skeleton]
-) -> tuple[list[Scenario], list[Failure]]:
-    here = {skeleton.id for skeleton in worlds}
+def _followers(records: Iterable[C], parents: Iterable[Record], kind: str) -> tuple[list[C], list[Failure]]:
+    """The records whose parent, of that kind, is there, and a failure for each of the others."""
+    here = {one.id for one in parents}
     return left_out(
-        scenarios, lambda s: (s.skeleton_id not in here) * f"whose environment {s.skeleton_id} is in the corpus, got "
-        "one without; add the skeleton it plays in, or see why it was left out.", "NoEnvironment",
-    )  # fmt: skip
-
-
-def _in_scenarios(
-    rollouts: Iterable[Rollout], posed: Iterable[Scenario]
-) -> tuple[list[Rollout], list[Failure]]:
-    here = {scenario.id for scenario in posed}
-    return left_out(
-        rollouts, lambda r: (r.scenario_id not in here) * f"whose scenario {r.scenario_id} is in the corpus, got one "
-        "without; add the scenario, or see why it was left out.", "NoScenario",
+        records, lambda r: (parent(r) not in here) * f"whose {kind} {parent(r)} is in the corpus, got one without; add "
+        f"the {kind}, or see why it was left out.", f"No{kind.title()}",
     )  # fmt: skip
 
 

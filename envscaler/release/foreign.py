@@ -9,6 +9,7 @@ function here, with the meaning it has in `world.check`. Nothing is executed.
 import ast
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from envscaler import syntax
@@ -110,6 +111,7 @@ def _within(goal: str, guards: Sequence[str]) -> str:
     return "\n\n".join(parts) + "\n\n" + _ALL.replace("GUARDS", f"[{', '.join(names)}]")
 
 
+@lru_cache(maxsize=64)  # a scenario's guards stand in each of its goals
 def _enclosed(name: str, source: str) -> str:
     """A function that returns the check function of a source, so that the helpers of one do not meet another's."""
     try:
