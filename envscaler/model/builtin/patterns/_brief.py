@@ -1,12 +1,20 @@
-"""Short forms that patterns of a single world are written in: the calls of a plan, and the form of a table.
+"""Short forms that patterns of a single world are written in: a draw, the calls of a plan, the form of a table.
 
 This module is no pattern.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
-from envscaler.model.builtin.pattern import Noun, Table, attribute, call, found
+from envscaler.model.builtin.pattern import Noun, Rng, Table, attribute, call, found, pick
 from envscaler.model.builtin.phrase import Slots
+
+
+def any_of(rng: Rng, values: Sequence[Any]) -> Any:
+    """One of the values; raises `LookupError` for none."""
+    if not values:
+        raise LookupError("there is none")
+    return pick(rng, values)
 
 
 def steps(slots: Slots, *calls: str) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from envscaler.model.builtin.pattern import (
     pick,
     shuffled,
 )  # fmt: skip
-from envscaler.model.builtin.patterns._brief import form, steps
+from envscaler.model.builtin.patterns._brief import any_of, form, steps
 from envscaler.model.builtin.patterns._snippets import IS_DATE
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
@@ -146,7 +146,7 @@ class EnterMark(BookGoal):
         rows = self.usable(state)
         if not rows:
             return None
-        row = pick(rng, rows)
+        row = any_of(rng, rows)
         one, student = state["assignments"][row["assignment_id"]], state["students"][row["student_id"]]
         points = int(rng.integers(one["max_points"] // 3, one["max_points"] + 1))
         return {"name": student["name"], "title": one["title"], "points": points}
@@ -223,7 +223,7 @@ class MarkLongest(EnterMark):
     needs = ("find_classes", "list_unmarked_work", "enter_points")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        name = pick(rng, list(state["school_classes"].values()))["name"]
+        name = any_of(rng, list(state["school_classes"].values()))["name"]
         return {"name": name, "points": int(rng.integers(6, 19))}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
@@ -256,7 +256,7 @@ class HandIn(BookGoal):
         return {"day": later(state["today"], -int(rng.integers(0, 4)))}
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        student, one = pick(rng, self.missing(state))
+        student, one = any_of(rng, self.missing(state))
         return {"name": student["name"], "title": one["title"], **self.more(one, state, rng)}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
@@ -293,7 +293,7 @@ class Excuse(HandIn):
     act = "excuse_work student_id<0 assignment_id<1 reason"
 
     def more(self, one: dict[str, Any], state: State, rng: Rng) -> Slots:
-        return {"reason": pick(rng, self.v.s.excuses)}
+        return {"reason": any_of(rng, self.v.s.excuses)}
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         item = f"Has {slots['name']} been excused from the {slots['title']} with that reason?"
@@ -320,7 +320,7 @@ class ExcuseBoth(Excuse):
     def draw(self, state: State, rng: Rng) -> Slots | None:
         people = [student["name"] for student, _ in self.missing(state, True)]
         some = [name for name in people if people.count(name) == 2]
-        return {"name": pick(rng, some), "reason": pick(rng, self.v.s.excuses)} if some else None
+        return {"name": any_of(rng, some), "reason": any_of(rng, self.v.s.excuses)} if some else None
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
         each = (f"excuse_work student_id<0 assignment_id<1/{n}/assignment_id reason" for n in (0, 1))
@@ -347,7 +347,7 @@ class Extend(HandIn):
 
     def more(self, one: dict[str, Any], state: State, rng: Rng) -> Slots:
         day = later(max(one["due_on"], state["today"]), int(rng.integers(1, 10)))
-        return {"day": day, "reason": pick(rng, self.v.s.grounds)}
+        return {"day": day, "reason": any_of(rng, self.v.s.grounds)}
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         (student, one), day = self.pair(slots, state), slots["day"]
@@ -370,7 +370,7 @@ class ShiftWeight(BookGoal):
     needs = ("find_assignments", "shift_weight")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        key = pick(rng, list(state["school_classes"]))
+        key = any_of(rng, list(state["school_classes"]))
         titles = [a["title"] for a in state["assignments"].values() if a["school_class_id"] == key]
         title, other = shuffled(rng, titles)[:2]
         return {"title": title, "other": other, "percent": 5 * int(rng.integers(1, 3))}
@@ -403,7 +403,7 @@ class Raise(BookGoal):
     needs = ("find_assignments", "raise_results")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        title = pick(rng, list(state["assignments"].values()))["title"]
+        title = any_of(rng, list(state["assignments"].values()))["title"]
         return {"title": title, "points": int(rng.integers(2, 5))}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
@@ -432,8 +432,8 @@ class WriteHome(BookGoal):
     needs = ("find_classes", "rank_class", "write_note_home")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        name = pick(rng, list(state["school_classes"].values()))["name"]
-        return {"name": name, "text": pick(rng, self.v.s.remarks)}
+        name = any_of(rng, list(state["school_classes"].values()))["name"]
+        return {"name": name, "text": any_of(rng, self.v.s.remarks)}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
         rank = "rank_class school_class_id<0 lowest_first=True"
@@ -460,7 +460,7 @@ class CloseBook(HandIn):
     needs = ("find_classes", "close_class")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        return {"name": pick(rng, list(state["school_classes"].values()))["name"]}
+        return {"name": any_of(rng, list(state["school_classes"].values()))["name"]}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
         return steps(slots, "find_classes name", "close_class school_class_id<0")
