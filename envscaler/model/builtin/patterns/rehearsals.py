@@ -491,13 +491,12 @@ class CallSection(RehearsalGoal):
         people = [key for key, row in state["members"].items() if row["section"] == slots["section"]]
         if not halls or any(self.busy(key, at, state) for key in people):
             raise LookupError("there is no hall, or somebody is elsewhere")
-        key = key_of("REH", max(int(key.rpartition("-")[2]) for key in state["rehearsals"]) + 1)
         fields = {"work": slots["work"], "section": slots["section"], **at, "hall_id": halls[0]["hall_id"]}
         fields |= {"least": len(people) - 1, "status": "planned"}
         item = f"Is there a rehearsal of {slots['work']} for the {slots['section']} on {slots['day']}?"
-        blank = {"rehearsal_id": key, "answer": "called", "reason": "", "stand_in_id": None}
+        blank = {"answer": "called", "reason": "", "stand_in_id": None}
         return [
-            Added("rehearsals", fields, item, (f"new {key}",)),
+            Added("rehearsals", fields, item),
             *(
                 Added(
                     "calls", {**blank, "member_id": who}, f"Is {state['members'][who]['name']} called for it?"
@@ -1104,6 +1103,7 @@ def show_prompt_book(self, work: str, part: str | None = None, crew: str | None 
     Returns:
         The cues, each with the text of the one `before` it, None for the first, or an error for a work without any.
     """
+    refuse if crew not in (None, <<quoted(s.crews)>>) :: There is no crew {crew!r}.
     book = self._book(work)
     refuse if not book :: There is no prompt book of {work!r}.
     shown = []

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from envscaler.model.builtin import names
 from envscaler.model.builtin.pattern import (
+    ANY_TEXT,
     Added,
     Changed,
     Goal,
@@ -556,8 +557,7 @@ class Invoice(TimeGoal):
             "status": "sent",
             "note": "",
         }
-        number = max(int(key.rpartition("-")[2]) for key in state["invoices"]) + 1
-        mark = {"invoice_id": key_of("INV", number)}
+        mark = {"invoice_id": ANY_TEXT}  # whichever number it gets
         item = f"Is there a new invoice over the {hours:g} hours of {project['name']}?"
         also = tuple(row["timesheet_id"] for row in lines)
         return [
@@ -817,8 +817,8 @@ class Timesheets(Pattern):
             """,
         ),
         RuleText(
-            "A flexitime balance is what was carried over plus the hours above or below the weekly duty of all "
-            "approved timesheets, less what was paid out.",
+            "A flexitime balance is the sum of what was carried over and the hours above or below the weekly duty of "
+            "all approved timesheets, less what was paid out.",
             """
             people, over = rows(after, "<<p.ids>>"), {}
             for row in rows(after, "timesheets").values():
