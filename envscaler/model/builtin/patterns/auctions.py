@@ -16,9 +16,6 @@ from envscaler.model.builtin.pattern import (
     Settings,
     State,
     Table,
-    attribute,
-    call,
-    found,
     in_own_words,
     key_of,
     named,
@@ -26,6 +23,7 @@ from envscaler.model.builtin.pattern import (
     pick,
     shuffled,
 )
+from envscaler.model.builtin.patterns._brief import any_of, form, steps
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -60,10 +58,6 @@ class Lot(Goal):
         """How much the next bid is above a price."""
         return next((step for top, step in self.v.s.steps if price < top), self.v.s.top_step)
 
-    def look(self, slots: Slots) -> Row:
-        """The call that finds the lot."""
-        return call("find_lots", title=slots["lot"])
-
     def lot(self, slots: Slots, state: State) -> Row:
         """The lot a sentence names."""
         rows = state["lots"].values()
@@ -78,11 +72,11 @@ class Lot(Goal):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         rows = [row for row in state["lots"].values() if row["status"] == self.status]
-        return {"lot": some_of(rng, rows)["title"]}
+        return {"lot": any_of(rng, rows)["title"]}
 
     def any(self, table: str, state: State, rng: Rng) -> Row:
         """Some row of a table."""
-        row: Row = some_of(rng, list(state[table].values()))
+        row: Row = any_of(rng, list(state[table].values()))
         return row
 
 
@@ -101,13 +95,9 @@ class LeaveBid(Lot):
         return {**slots, "name": name, "most": most + self.step(most) * int(rng.integers(0, 4))}
 
     def plan(self, slots: Slots) -> list[Row]:
-        looked = [call("find_bidders", name=slots["name"]), self.look(slots)]
-        return self.left(looked, slots["most"])
-
-    def left(self, looked: list[Row], most: Any) -> list[Row]:
-        """The look-ups, of the bidder and the lot first, and the bid."""
-        who = {"lot_id": found(1, 0, "lot_id"), "bidder_id": found(0, 0, "bidder_id")}
-        return [*looked, call("leave_bid", **who, limit=most)]
+        return steps(
+            slots, "find_bidders name", "find_lots title=lot", "leave_bid lot_id<1 bidder_id<0 limit=most"
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         return self.entered(slots, self.lot(slots, state), slots["most"], state)
@@ -142,9 +132,13 @@ class BidToLead(LeaveBid):
         return slots and {name: slots[name] for name in ("name", "lot")}
 
     def plan(self, slots: Slots) -> list[Row]:
-        looked = [call("find_bidders", name=slots["name"]), self.look(slots)]
-        looked.append(call("preview_hammer", lot_id=found(1, 0, "lot_id")))
-        return self.left(looked, found(2, "to_lead"))
+        return steps(
+            slots,
+            "find_bidders name",
+            "find_lots title=lot",
+            "preview_hammer lot_id<1",
+            "leave_bid lot_id<1 bidder_id<0 limit<2/to_lead",
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         lot = self.lot(slots, state)
@@ -162,7 +156,7 @@ class RaiseBid(Lot):
     needs = ("find_lots", "list_bids", "raise_bid")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        bid = some_of(rng, [b for b in state["bids"].values() if b["status"] == "standing"])
+        bid = any_of(rng, [b for b in state["bids"].values() if b["status"] == "standing"])
         most = bid["limit"]
         for _ in range(int(rng.integers(1, 5))):
             most += self.step(most)
@@ -170,11 +164,9 @@ class RaiseBid(Lot):
         return {"name": name, "lot": lot, "most": most}
 
     def plan(self, slots: Slots) -> list[Row]:
-        return [
-            self.look(slots),
-            call("list_bids", lot_id=found(0, 0, "lot_id"), bidder=slots["name"]),
-            call("raise_bid", bid_id=found(1, 0, "bid_id"), limit=slots["most"]),
-        ]
+        return steps(
+            slots, "find_lots title=lot", "list_bids lot_id<0 bidder=name", "raise_bid bid_id<1 limit=most"
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         lot, bidder = self.lot(slots, state), named(state, self.v.b, slots["name"])
@@ -202,7 +194,7 @@ class Withdraw(Lot):
     weight = 0.6
 
     def plan(self, slots: Slots) -> list[Row]:
-        return [self.look(slots), call("withdraw_lot", lot_id=found(0, 0, "lot_id"))]
+        return steps(slots, "find_lots title=lot", "withdraw_lot lot_id<0")
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         lot = self.lot(slots, state)
@@ -225,10 +217,10 @@ class Hammer(Lot):
     def draw(self, state: State, rng: Rng) -> Slots | None:
         today = {key for key, sale in state["sales"].items() if sale["day"] == state["today"]}
         rows = [r for r in state["lots"].values() if r["sale_id"] in today and r["status"] == self.status]
-        return {"lot": some_of(rng, rows)["title"]}
+        return {"lot": any_of(rng, rows)["title"]}
 
     def plan(self, slots: Slots) -> list[Row]:
-        return [self.look(slots), call("hammer_lot", lot_id=found(0, 0, "lot_id"))]
+        return steps(slots, "find_lots title=lot", "hammer_lot lot_id<0")
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         lot, title = self.lot(slots, state), slots["lot"]
@@ -249,15 +241,12 @@ class ReserveToBid(Lot):
     def draw(self, state: State, rng: Rng) -> Slots | None:
         rows = [row for row in state["lots"].values() if row["status"] == self.status]
         low = [r for r in rows if (bids := self.bids(r, state)) and bids[0]["limit"] < r["reserve"]]
-        return {"lot": some_of(rng, low)["title"]}
+        return {"lot": any_of(rng, low)["title"]}
 
     def plan(self, slots: Slots) -> list[Row]:
-        lot = {"lot_id": found(0, 0, "lot_id")}
-        return [
-            self.look(slots),
-            call("list_bids", **lot),
-            call("change_reserve", **lot, reserve=found(1, 0, "limit")),
-        ]
+        return steps(
+            slots, "find_lots title=lot", "list_bids lot_id<0", "change_reserve lot_id<0 reserve<1/0/limit"
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         lot = self.lot(slots, state)
@@ -283,10 +272,7 @@ class Inspect(Lot):
         return slots and {**slots, "said": pick(rng, self.v.s.conditions)}
 
     def plan(self, slots: Slots) -> list[Row]:
-        return [
-            self.look(slots),
-            call("report_condition", lot_id=found(0, 0, "lot_id"), condition=slots["said"]),
-        ]
+        return steps(slots, "find_lots title=lot", "report_condition lot_id<0 condition=said")
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         lot = self.lot(slots, state)
@@ -316,11 +302,10 @@ class Reoffer(Lot):
     def draw(self, state: State, rng: Rng) -> Slots | None:
         ahead = [row["title"] for row in state["sales"].values() if row["day"] > state["today"]]
         slots = super().draw(state, rng)
-        return slots and {**slots, "sale": some_of(rng, ahead)}
+        return slots and {**slots, "sale": any_of(rng, ahead)}
 
     def plan(self, slots: Slots) -> list[Row]:
-        where = {"lot_id": found(0, 0, "lot_id"), "sale_id": found(1, 0, "sale_id")}
-        return [self.look(slots), call("find_sales", title=slots["sale"]), call("reoffer_lot", **where)]
+        return steps(slots, "find_lots title=lot", "find_sales title=sale", "reoffer_lot lot_id<0 sale_id<1")
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         lot, sale = self.lot(slots, state), sale_of(slots, state)
@@ -349,14 +334,15 @@ class Consign(Lot):
         low = 100 * int(rng.integers(1, 10))
         prices = {"low": low, "high": low + 100 * int(rng.integers(1, 4)), "reserve": low - 50}
         name = self.any("consignors", state, rng)["name"]
-        return {"name": name, "lot": some_of(rng, fresh), "kind": kind, "sale": some_of(rng, ahead), **prices}
+        return {"name": name, "lot": any_of(rng, fresh), "kind": kind, "sale": any_of(rng, ahead), **prices}
 
     def plan(self, slots: Slots) -> list[Row]:
-        what = {"title": slots["lot"], "category": slots["kind"], "reserve": slots["reserve"]}
-        what |= {"low_estimate": slots["low"], "high_estimate": slots["high"]}
-        where = {"consignor_id": found(0, 0, "consignor_id"), "sale_id": found(1, 0, "sale_id")}
-        looked = [call("find_consignors", name=slots["name"]), call("find_sales", title=slots["sale"])]
-        return [*looked, call("consign_lot", **where, **what)]
+        return steps(
+            slots,
+            "find_consignors name",
+            "find_sales title=sale",
+            "consign_lot consignor_id<0 sale_id<1 title=lot category=kind low_estimate=low high_estimate=high reserve",
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         sale, consignor = sale_of(slots, state), named(state, self.v.c, slots["name"])["consignor_id"]
@@ -376,16 +362,16 @@ class Collect(Lot):
     needs = ("find_bidders", "find_sales", "take_payment")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        lot = some_of(
+        lot = any_of(
             rng, [row for row in state["lots"].values() if row["status"] == "sold" and not row["paid"]]
         )
         sale = state["sales"][lot["sale_id"]]["title"]
         return {"name": state["bidders"][lot["buyer_id"]]["name"], "sale": sale}
 
     def plan(self, slots: Slots) -> list[Row]:
-        who = {"bidder_id": found(0, 0, "bidder_id"), "sale_id": found(1, 0, "sale_id")}
-        looked = [call("find_bidders", name=slots["name"]), call("find_sales", title=slots["sale"])]
-        return [*looked, call("take_payment", **who)]
+        return steps(
+            slots, "find_bidders name", "find_sales title=sale", "take_payment bidder_id<0 sale_id<1"
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         pair = (sale_of(slots, state)["sale_id"], named(state, self.v.b, slots["name"])["bidder_id"])
@@ -414,14 +400,17 @@ class PayOut(Lot):
     needs: ClassVar[tuple[str, ...]] = ("find_consignors", "find_sales", "settle_consignor")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        lot = some_of(rng, [row for row in state["lots"].values() if row["paid"] and not row["settled"]])
+        lot = any_of(rng, [row for row in state["lots"].values() if row["paid"] and not row["settled"]])
         sale = state["sales"][lot["sale_id"]]["title"]
         return {"name": state["consignors"][lot["consignor_id"]]["name"], "sale": sale}
 
     def plan(self, slots: Slots) -> list[Row]:
-        who = {"consignor_id": found(0, 0, "consignor_id"), "sale_id": found(1, 0, "sale_id")}
-        looked = [call("find_consignors", name=slots["name"]), call("find_sales", title=slots["sale"])]
-        return [*looked, call("settle_consignor", **who)]
+        return steps(
+            slots,
+            "find_consignors name",
+            "find_sales title=sale",
+            "settle_consignor consignor_id<0 sale_id<1",
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         return self.settled(sale_of(slots, state), named(state, self.v.c, slots["name"]), state)
@@ -466,9 +455,12 @@ class PayOutMost(PayOut):
         return slots and {"sale": slots["sale"]}
 
     def plan(self, slots: Slots) -> list[Row]:
-        sale = {"sale_id": found(0, 0, "sale_id")}
-        looked = [call("find_sales", title=slots["sale"]), call("list_payouts", **sale)]
-        return [*looked, call("settle_consignor", consignor_id=found(1, 0, "consignor_id"), **sale)]
+        return steps(
+            slots,
+            "find_sales title=sale",
+            "list_payouts sale_id<0",
+            "settle_consignor consignor_id<1 sale_id<0",
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         sale = sale_of(slots, state)
@@ -487,13 +479,6 @@ BLANK: Row = {
     "consignor_due": 0.0, "paid": False, "settled": False,
 }  # fmt: skip
 """What a lot holds until something happens to it."""
-
-
-def some_of(rng: Rng, rows: list[Any]) -> Any:
-    """One of the rows; raises `LookupError` when there are none."""
-    if not rows:
-        raise LookupError("there is none")
-    return pick(rng, rows)
 
 
 def sale_of(slots: Slots, state: State) -> Row:
@@ -544,77 +529,77 @@ def sold(state: State, lot: Row, buyer: str, price: int) -> Row:
     }
 
 
-TABLES: dict[str, tuple[str, str, tuple[tuple[str, str, str], ...]]] = {
+TABLES: dict[str, tuple[str, str, str]] = {
     "consignor": (
         "CON",
         "Somebody who gives things to be sold.",
-        (
-            ("name", "str", "full name"),
-            ("phone", "str", "telephone number"),
-            ("commission", "int", "percent of the hammer price that the house keeps"),
-        ),
+        """
+        name: str = full name
+        phone: str = telephone number
+        commission: int = percent of the hammer price that the house keeps
+        """,
     ),
     "bidder": (
         "BID",
         "Somebody who is registered to bid.",
-        (
-            ("name", "str", "full name"),
-            ("paddle", "int", "number on the paddle"),
-            ("credit", "int", "most that the standing bids may come to together, in EUR"),
-        ),
+        """
+        name: str = full name
+        paddle: int = number on the paddle
+        credit: int = most that the standing bids may come to together, in EUR
+        """,
     ),
     "sale": (
         "SAL",
         "A sale, which is held on one day.",
-        (
-            ("title", "str", "what it is called"),
-            ("day", "str", "date, as YYYY-MM-DD"),
-            ("premium", "int", "buyer's premium, in percent of the hammer price"),
-        ),
+        """
+        title: str = what it is called
+        day: str = date, as YYYY-MM-DD
+        premium: int = buyer's premium, in percent of the hammer price
+        """,
     ),
     "lot": (
         "LOT",
         "A thing that is offered in a sale.",
-        (
-            ("sale_id", "str", "the sale"),
-            ("number", "int", "number in the catalogue of the sale"),
-            ("title", "str", "what it is"),
-            ("category", "str", "department of the house"),
-            ("consignor_id", "str", "the consignor"),
-            ("low_estimate", "int", "EUR"),
-            ("high_estimate", "int", "EUR"),
-            ("reserve", "int", "least it is sold for, in EUR; known to the house and the consignor alone"),
-            ("condition", "str", "condition report, empty before there is one"),
-            ("status", "str", "catalogued, sold, passed (the reserve was not met) or withdrawn"),
-            ("hammer_price", "int", "EUR, 0 unless sold"),
-            ("buyer_id", "str | None", "the bidder who bought it"),
-            ("buyer_due", "float", "hammer price and buyer's premium in EUR, 0 unless sold"),
-            ("consignor_due", "float", "hammer price less commission in EUR; below 0 for a withdrawal fee"),
-            ("paid", "bool", "whether the buyer has paid"),
-            ("settled", "bool", "whether the house has settled it with the consignor"),
-        ),
+        """
+        sale_id: str = the sale
+        number: int = number in the catalogue of the sale
+        title: str = what it is
+        category: str = department of the house
+        consignor_id: str = the consignor
+        low_estimate: int = EUR
+        high_estimate: int = EUR
+        reserve: int = least it is sold for, in EUR; known to the house and the consignor alone
+        condition: str = condition report, empty before there is one
+        status: str = catalogued, sold, passed (the reserve was not met) or withdrawn
+        hammer_price: int = EUR, 0 unless sold
+        buyer_id: str | None = the bidder who bought it
+        buyer_due: float = hammer price and buyer's premium in EUR, 0 unless sold
+        consignor_due: float = hammer price less commission in EUR; below 0 for a withdrawal fee
+        paid: bool = whether the buyer has paid
+        settled: bool = whether the house has settled it with the consignor
+        """,
     ),
     "bid": (
         "ABS",
         "An absentee bid: what the house may bid on behalf of a bidder.",
-        (
-            ("lot_id", "str", "the lot"),
-            ("bidder_id", "str", "the bidder"),
-            ("limit", "int", "most the house may bid, in EUR"),
-            ("left_on", "str", "date, as YYYY-MM-DD; of equal limits the earlier one leads"),
-            ("status", "str", "standing, won, lost or cancelled"),
-        ),
+        """
+        lot_id: str = the lot
+        bidder_id: str = the bidder
+        limit: int = most the house may bid, in EUR
+        left_on: str = date, as YYYY-MM-DD; of equal limits the earlier one leads
+        status: str = standing, won, lost or cancelled
+        """,
     ),
     "settlement": (
         "SET",
         "A payment to a consignor for lots of one sale.",
-        (
-            ("consignor_id", "str", "the consignor"),
-            ("sale_id", "str", "the sale"),
-            ("lots", "int", "number of lots"),
-            ("amount", "float", "EUR"),
-            ("made_on", "str", "date, as YYYY-MM-DD"),
-        ),
+        """
+        consignor_id: str = the consignor
+        sale_id: str = the sale
+        lots: int = number of lots
+        amount: float = EUR
+        made_on: str = date, as YYYY-MM-DD
+        """,
     ),
 }
 
@@ -634,10 +619,11 @@ class Auctions(Pattern):
 
     def tables(self, v: SimpleNamespace) -> list[Table]:
         return [
-            Table(Noun(word), about, [attribute(f"{word}_id", "str", f"unique id, e.g. {prefix}-001"),
-                                      *(attribute(*field) for field in fields)])
+            form(
+                Noun(word), about, f"{Noun(word).id}_id: str = unique id, e.g. {prefix}-001\n{fields.strip()}"
+            )
             for word, (prefix, about, fields) in TABLES.items()
-        ]  # fmt: skip
+        ]
 
     RULES = (
         RuleText(

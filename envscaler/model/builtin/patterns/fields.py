@@ -16,15 +16,13 @@ from envscaler.model.builtin.pattern import (
     Settings,
     State,
     Table,
-    attribute,
-    call,
-    found,
     key_of,
     named,
     only,
     pick,
     shuffled,
 )
+from envscaler.model.builtin.patterns._brief import form, steps
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -73,10 +71,6 @@ class FieldSettings(Settings):
 
 class Work(Goal):
     """What goals about fields share: a sentence names a field by its name."""
-
-    def look(self, slots: Slots) -> Row:
-        """The call that finds the field."""
-        return call("find_fields", name=slots["field"])
 
     def field(self, slots: Slots, state: State) -> Row:
         """The field a sentence names."""
@@ -131,9 +125,6 @@ class Work(Goal):
         )
 
 
-FIELD = {"field_id": found(0, 0, "field_id")}
-
-
 class Sow(Work):
     """A crop is to be sown."""
 
@@ -156,9 +147,12 @@ class Sow(Work):
         return str(pick(rng, [name for name, of in self.v.s.machines.items() if of == kind]))
 
     def plan(self, slots: Slots) -> list[Row]:
-        job = {"product_id": found(1, 0, "product_id"), "machine": slots["machine"], "day": slots["day"]}
-        stock = call("list_stock", name=seed_of(slots["crop"]))
-        return [self.look(slots), stock, call("plan_sowing", **FIELD, **job)]
+        return steps(
+            {**slots, "seed": seed_of(slots["crop"])},
+            "find_fields name=field",
+            "list_stock name=seed",
+            "plan_sowing field_id<0 product_id<1 machine day",
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         return self.sown(slots, slots["crop"], state)
@@ -190,9 +184,12 @@ class SowRested(Sow):
         return slots and {name: slots[name] for name in ("field", "day", "machine")}
 
     def plan(self, slots: Slots) -> list[Row]:
-        job = {"product_id": found(1, 0, "product_id"), "machine": slots["machine"], "day": slots["day"]}
-        ask = call("suggest_crops", **FIELD, day=slots["day"])
-        return [self.look(slots), ask, call("plan_sowing", **FIELD, **job)]
+        return steps(
+            slots,
+            "find_fields name=field",
+            "suggest_crops field_id<0 day",
+            "plan_sowing field_id<0 product_id<1 machine day",
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         key, s = self.field(slots, state)["field_id"], self.v.s
@@ -216,13 +213,13 @@ class SprayNext(Sow):
         return {"field": field["name"], "product": pick(rng, fit), "machine": self.machine("spraying", rng)}
 
     def plan(self, slots: Slots) -> list[Row]:
-        job = {"product_id": found(1, 0, "product_id"), "machine": slots["machine"]}
-        return [
-            self.look(slots),
-            call("list_stock", name=slots["product"]),
-            call("list_free_days", machine=slots["machine"]),
-            call("plan_spraying", **FIELD, **job, day=found(2, "free", 0)),
-        ]
+        return steps(
+            slots,
+            "find_fields name=field",
+            "list_stock name=product",
+            "list_free_days machine",
+            "plan_spraying field_id<0 product_id<1 machine day<2/free/0",
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         field, spray = self.field(slots, state), named(state, self.v.p, slots["product"])
@@ -246,9 +243,12 @@ class HarvestSoon(Sow):
         return {"field": field["name"], "machine": self.machine("harvest", rng)}
 
     def plan(self, slots: Slots) -> list[Row]:
-        ask = call("check_harvest", **FIELD, machine=slots["machine"])
-        job = {"machine": slots["machine"], "day": found(1, "first_day")}
-        return [self.look(slots), ask, call("plan_harvest", **FIELD, **job)]
+        return steps(
+            slots,
+            "find_fields name=field",
+            "check_harvest field_id<0 machine",
+            "plan_harvest field_id<0 machine day<1/first_day",
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         field = self.field(slots, state)
@@ -269,17 +269,19 @@ class Finish(Work):
         "We have finished the {kind:name} on {field:name}, so close that job.",
     )
     needs: ClassVar[tuple[str, ...]] = ("find_fields", "list_jobs", "finish_job")
+    act: ClassVar[tuple[str, ...]] = ("finish_job job_id<1",)
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         job = self.some("jobs", state, rng, status="planned", day=lambda day: day <= state["today"])
         return {"field": state["fields"][job["field_id"]]["name"], "kind": job["kind"]}
 
     def plan(self, slots: Slots) -> list[Row]:
-        return [*self.looked(slots), call("finish_job", job_id=found(1, 0, "job_id"))]
-
-    def looked(self, slots: Slots) -> list[Row]:
-        """The look-ups that find the job."""
-        return [self.look(slots), call("list_jobs", **FIELD, kind=slots["kind"], status="planned")]
+        return steps(
+            {**slots, "status": "planned"},
+            "find_fields name=field",
+            "list_jobs field_id<0 kind status",
+            *self.act,
+        )
 
     def job(self, slots: Slots, state: State) -> tuple[Row, Row]:
         """The planned job that a sentence names, and its field."""
@@ -324,13 +326,7 @@ class PutOff(Finish):
         "Please put the {kind:name} planned for {field:name} off to the first free day of its machine.",
     )
     needs = ("find_fields", "list_jobs", "list_free_days", "move_job")
-
-    def plan(self, slots: Slots) -> list[Row]:
-        return [
-            *self.looked(slots),
-            call("list_free_days", machine=found(1, 0, "machine")),
-            call("move_job", job_id=found(1, 0, "job_id"), day=found(2, "free", 0)),
-        ]
+    act = ("list_free_days machine<1", "move_job job_id<1 day<2/free/0")
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         job, field = self.job(slots, state)
@@ -350,14 +346,12 @@ class CallOff(Finish):
         "Please call off the {kind:name} that is planned for {field:name}.",
     )
     needs = ("find_fields", "list_jobs", "cancel_job")
+    act = ("cancel_job job_id<1",)
     weight = 0.6
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         job = self.some("jobs", state, rng, status="planned")
         return {"field": state["fields"][job["field_id"]]["name"], "kind": job["kind"]}
-
-    def plan(self, slots: Slots) -> list[Row]:
-        return [*self.looked(slots), call("cancel_job", job_id=found(1, 0, "job_id"))]
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         job, field = self.job(slots, state)
@@ -383,9 +377,12 @@ class BringIn(Work):
         return {"field": state["fields"][job["field_id"]]["name"], **load}
 
     def plan(self, slots: Slots) -> list[Row]:
-        load = {"tonnes": slots["tonnes"], "moisture": slots["moisture"]}
-        best = call("rank_silos", crop=found(0, 0, "crop"), tonnes=slots["tonnes"])
-        return [self.look(slots), best, call("bring_load", **FIELD, silo_id=found(1, 0, "silo_id"), **load)]
+        return steps(
+            slots,
+            "find_fields name=field",
+            "rank_silos crop<0 tonnes",
+            "bring_load field_id<0 silo_id<1 tonnes moisture",
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         field, tonnes, wet = self.field(slots, state), slots["tonnes"], slots["moisture"]
@@ -426,11 +423,7 @@ class Dry(Work):
         return {"silo": silo["name"], "moisture": pick(rng, [13.0, 13.5, 14.0])}
 
     def plan(self, slots: Slots) -> list[Row]:
-        silo = found(0, 0, "silo_id")
-        return [
-            call("find_silos", name=slots["silo"]),
-            call("dry_silo", silo_id=silo, moisture=slots["moisture"]),
-        ]
+        return steps(slots, "find_silos name=silo", "dry_silo silo_id<0 moisture")
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         silo, wet = named(state, self.v.o, slots["silo"]), slots["moisture"]
@@ -459,9 +452,12 @@ class Empty(Work):
         return {"silo": one["name"], "other": pick(rng, able)} if able else None
 
     def plan(self, slots: Slots) -> list[Row]:
-        ends = {"from_silo_id": found(0, 0, "silo_id"), "to_silo_id": found(1, 0, "silo_id")}
-        looked = [call("find_silos", name=slots[end]) for end in ("silo", "other")]
-        return [*looked, call("move_grain", **ends, tonnes=found(0, 0, "stored"))]
+        return steps(
+            slots,
+            "find_silos name=silo",
+            "find_silos name=other",
+            "move_grain from_silo_id<0/0/silo_id to_silo_id<1/0/silo_id tonnes<0/0/stored",
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         one, two = (named(state, self.v.o, slots[end]) for end in ("silo", "other"))
@@ -493,11 +489,7 @@ class Restock(Work):
         return {"product": product["name"], "unit": product["unit"], "amount": amount}
 
     def plan(self, slots: Slots) -> list[Row]:
-        product = found(0, 0, "product_id")
-        return [
-            call("list_stock", name=slots["product"]),
-            call("restock_product", product_id=product, amount=slots["amount"]),
-        ]
+        return steps(slots, "list_stock name=product", "restock_product product_id<0 amount")
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         product = named(state, self.v.p, slots["product"])
@@ -548,76 +540,76 @@ def allowed(state: State, field: str, kind: str, day: str, safe: str) -> None:
                 raise LookupError("the waiting period is not over by then")
 
 
-TABLES: dict[str, tuple[str, str, tuple[tuple[str, str, str], ...]]] = {
+TABLES: dict[str, tuple[str, str, str]] = {
     "field": (
         "FLD",
         "A field of the farm.",
-        (
-            ("name", "str", "what it is called"),
-            ("hectares", "float", "size"),
-            ("soil", "str", "loam, clay or sand"),
-            ("crop", "str", "what stands on it; empty while it is bare"),
-            ("sown_on", "str", "date, as YYYY-MM-DD; empty while it is bare"),
-        ),
+        """
+        name: str = what it is called
+        hectares: float = size
+        soil: str = loam, clay or sand
+        crop: str = what stands on it; empty while it is bare
+        sown_on: str = date, as YYYY-MM-DD; empty while it is bare
+        """,
     ),
     "crop year": (
         "CRY",
         "An entry in the rotation: what stood on a field in a year.",
-        (
-            ("field_id", "str", "the field"),
-            ("crop", "str", "the crop"),
-            ("year", "int", "year of the harvest"),
-            ("tonnes", "float", "what was brought in"),
-        ),
+        """
+        field_id: str = the field
+        crop: str = the crop
+        year: int = year of the harvest
+        tonnes: float = what was brought in
+        """,
     ),
     "product": (
         "PRD",
         "Seed or spray in stock.",
-        (
-            ("name", "str", "what it is called"),
-            ("kind", "str", "seed or spray"),
-            ("crop", "str", "crop it gives, or the only one it is approved for; any for a spray for all"),
-            ("unit", "str", "kg or litres"),
-            ("rate", "float", "how much a hectare needs"),
-            ("stock", "float", "how much there is"),
-            ("waiting_days", "int", "days from spraying to harvest, 0 for seed"),
-        ),
+        """
+        name: str = what it is called
+        kind: str = seed or spray
+        crop: str = crop it gives, or the only one it is approved for; any for a spray for all
+        unit: str = kg or litres
+        rate: float = how much a hectare needs
+        stock: float = how much there is
+        waiting_days: int = days from spraying to harvest, 0 for seed
+        """,
     ),
     "job": (
         "JOB",
         "Work on a field on one day, for which a machine is booked.",
-        (
-            ("field_id", "str", "the field"),
-            ("kind", "str", "sowing, spraying or harvest"),
-            ("product_id", "str | None", "seed or spray; None for a harvest"),
-            ("machine", "str", "the machine"),
-            ("day", "str", "date, as YYYY-MM-DD"),
-            ("amount", "float", "how much of the product is needed, 0 for a harvest"),
-            ("safe_from", "str", "of a spraying: first day of harvest after it; otherwise empty"),
-            ("status", "str", "planned, done or cancelled"),
-        ),
+        """
+        field_id: str = the field
+        kind: str = sowing, spraying or harvest
+        product_id: str | None = seed or spray; None for a harvest
+        machine: str = the machine
+        day: str = date, as YYYY-MM-DD
+        amount: float = how much of the product is needed, 0 for a harvest
+        safe_from: str = of a spraying: first day of harvest after it; otherwise empty
+        status: str = planned, done or cancelled
+        """,
     ),
     "silo": (
         "SIL",
         "A silo for one crop at a time.",
-        (
-            ("name", "str", "what it is called"),
-            ("capacity", "float", "tonnes it takes"),
-            ("crop", "str", "what is in it; empty when there is nothing"),
-            ("stored", "float", "tonnes in it"),
-            ("moisture", "float", "moisture of what is in it, in percent; 0 when there is nothing"),
-        ),
+        """
+        name: str = what it is called
+        capacity: float = tonnes it takes
+        crop: str = what is in it; empty when there is nothing
+        stored: float = tonnes in it
+        moisture: float = moisture of what is in it, in percent; 0 when there is nothing
+        """,
     ),
     "load": (
         "LOD",
         "A load of the harvest.",
-        (
-            ("field_id", "str", "the field it comes from"),
-            ("silo_id", "str", "the silo it was put into"),
-            ("tonnes", "float", "weight"),
-            ("moisture", "float", "percent"),
-            ("brought_on", "str", "date, as YYYY-MM-DD"),
-        ),
+        """
+        field_id: str = the field it comes from
+        silo_id: str = the silo it was put into
+        tonnes: float = weight
+        moisture: float = percent
+        brought_on: str = date, as YYYY-MM-DD
+        """,
     ),
 }
 
@@ -647,10 +639,11 @@ class Fields(Pattern):
 
     def tables(self, v: SimpleNamespace) -> list[Table]:
         return [
-            Table(Noun(word), about, [attribute(f"{Noun(word).id}_id", "str", f"unique id, e.g. {prefix}-001"),
-                                      *(attribute(*field) for field in fields)])
+            form(
+                Noun(word), about, f"{Noun(word).id}_id: str = unique id, e.g. {prefix}-001\n{fields.strip()}"
+            )
             for word, (prefix, about, fields) in TABLES.items()
-        ]  # fmt: skip
+        ]
 
     RULES = (
         RuleText(
@@ -1164,7 +1157,7 @@ def bring_load(self, field_id: str, silo_id: str, tonnes: float, moisture: float
     Args:
         field_id: Id of the field, whose harvest is planned for today or a day before.
         silo_id: Id of the silo, which is empty or holds the same crop and has room for it.
-        tonnes: Weight, above 0 and at most 40.
+        tonnes: Weight, at least 0.1 and at most 40.
         moisture: Percent, at least 5 and at most <<s.wettest|int>>.
 
     Returns:
@@ -1174,7 +1167,7 @@ def bring_load(self, field_id: str, silo_id: str, tonnes: float, moisture: float
     need o
     due = [job for job in self._jobs_of(field_id, "harvest", "planned") if job["day"] <= self.today]
     refuse if not due :: {field['name']} is not being harvested.
-    refuse if not 0 < tonnes <= 40 or not 5 <= moisture <= <<s.wettest|int>> :: Weight or moisture is out of range.
+    refuse if not 0.1 <= tonnes <= 40 or not 5 <= moisture <= <<s.wettest|int>> :: Weight or moisture is out of range.
     refuse if silo["crop"] not in ("", field["crop"]) :: There is {silo['crop']} in the {silo['name']}.
     refuse if silo["stored"] + tonnes > silo["capacity"] :: The {silo['name']} has no room for {tonnes} t.
     entry = self._entry_of(field_id)
@@ -1198,7 +1191,7 @@ def move_grain(self, from_silo_id: str, to_silo_id: str, tonnes: float) -> dict:
     Args:
         from_silo_id: Id of the silo that is to be emptied or relieved.
         to_silo_id: Id of another silo, which is empty or holds the same crop and has room for it.
-        tonnes: How much, above 0 and no more than is stored.
+        tonnes: How much, at least 0.1 and no more than is stored.
 
     Returns:
         Both silos after it, or an error.
@@ -1207,7 +1200,7 @@ def move_grain(self, from_silo_id: str, to_silo_id: str, tonnes: float) -> dict:
     refuse if source is None :: There is no silo with the id {from_silo_id!r}.
     refuse if target is None :: There is no silo with the id {to_silo_id!r}.
     refuse if source is target :: It is the same silo.
-    refuse if not 0 < tonnes <= source["stored"] :: There are {source['stored']} t in the {source['name']}.
+    refuse if not 0.1 <= tonnes <= source["stored"] :: There are {source['stored']} t in the {source['name']}.
     refuse if target["crop"] not in ("", source["crop"]) :: There is {target['crop']} in the {target['name']}.
     refuse if target["stored"] + tonnes > target["capacity"] :: The {target['name']} has no room for it.
     self._pour(target, source["crop"], tonnes, source["moisture"])
@@ -1237,13 +1230,13 @@ def restock_product(self, product_id: str, amount: float) -> dict:
 
     Args:
         product_id: Id of the product.
-        amount: How much came, in its unit, above 0 and at most 5000.
+        amount: How much came, in its unit, at least 0.5 and at most 5000.
 
     Returns:
         The product, or an error.
     """
     need p
-    refuse if not 0 < amount <= 5000 :: {amount} is no delivery.
+    refuse if not 0.5 <= amount <= 5000 :: {amount} is no delivery.
     product["stock"] = round(product["stock"] + amount, 1)
     done dict(product) :: There are {product['stock']} {product['unit']} of {product['name']} now.
 '''

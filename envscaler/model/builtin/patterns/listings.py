@@ -18,9 +18,6 @@ from envscaler.model.builtin.pattern import (
     Settings,
     State,
     Table,
-    attribute,
-    call,
-    found,
     in_own_words,
     key_of,
     named,
@@ -28,6 +25,7 @@ from envscaler.model.builtin.pattern import (
     pick,
     shuffled,
 )
+from envscaler.model.builtin.patterns._brief import any_of, form, steps
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -54,10 +52,6 @@ class ListingSettings(Settings):
 class Sale(Goal):
     """What goals about homes share: a sentence names a home by its street and number."""
 
-    def look(self, slots: Slots) -> Row:
-        """The call that finds the home; it stands first in a plan."""
-        return call("find_homes", address=slots["address"])
-
     def home(self, slots: Slots, state: State, status: str = "for_sale") -> Row:
         """The home a sentence names, which has that status."""
         rows = state["homes"].values()
@@ -66,7 +60,7 @@ class Sale(Goal):
     def any(self, state: State, rng: Rng, status: str = "for_sale") -> Slots:
         """Some home of that status."""
         rows = [h["address"] for h in state["homes"].values() if h["status"] == status]
-        return {"address": some_of(rng, rows)}
+        return {"address": any_of(rng, rows)}
 
     def offers(self, home: Row, state: State, status: str = "open") -> list[Row]:
         """Its offers of a status, the highest first."""
@@ -74,9 +68,6 @@ class Sale(Goal):
             o for o in state["offers"].values() if (o["home_id"], o["status"]) == (home["home_id"], status)
         ]
         return sorted(rows, key=lambda o: -o["amount"])
-
-
-HOME = {"home_id": found(0, 0, "home_id")}
 
 
 class Reprice(Sale):
@@ -94,7 +85,7 @@ class Reprice(Sale):
         return {**slots, "price": price + 1000 * pick(rng, [-15, -12, -8, -5, 6, 9])}
 
     def plan(self, slots: Slots) -> list[Row]:
-        return [self.look(slots), call("change_asking_price", **HOME, new_price=slots["price"])]
+        return steps(slots, "find_homes address", "change_asking_price home_id<0 new_price=price")
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         return self.priced(self.home(slots, state), slots["price"], state)
@@ -123,12 +114,12 @@ class TakeBackPrice(Reprice):
         return self.any(state, rng)
 
     def plan(self, slots: Slots) -> list[Row]:
-        before = found(1, "changes", 0, "old_price")
-        return [
-            self.look(slots),
-            call("trace_price", **HOME),
-            call("change_asking_price", **HOME, new_price=before),
-        ]
+        return steps(
+            slots,
+            "find_homes address",
+            "trace_price home_id<0",
+            "change_asking_price home_id<0 new_price<1/changes/0/old_price",
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         home = self.home(slots, state)
@@ -154,17 +145,17 @@ class SaveSearch(Sale):
         return {"name": name, **wanted, "most": 5000 * int(rng.integers(45, 90))}
 
     def plan(self, slots: Slots) -> list[Row]:
-        wanted = {"district": slots["district"], "bedrooms": slots["beds"], "limit": slots["most"]}
-        return [
-            call("find_buyers", name=slots["name"]),
-            call("save_search", buyer_id=found(0, 0, "buyer_id"), **wanted),
-        ]
+        return steps(slots, "find_buyers name", "save_search buyer_id<0 district bedrooms=beds limit=most")
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         fields = {"search_district": slots["district"], "search_bedrooms": slots["beds"]}
         item = f"Has the new search of {slots['name']} been saved?"
         key = named(state, self.v.b, slots["name"])["buyer_id"]
         return [Changed("buyers", key, {**fields, "search_limit": slots["most"]}, item)]
+
+
+BOOK = ("list_free_slots home_id<0 day", "book_viewing home_id<0 buyer_id<1 day slot<2/free/0")
+"""The end of a plan that books a viewing."""
 
 
 class Show(Sale):
@@ -185,14 +176,7 @@ class Show(Sale):
         return {"day": later(state["today"], int(rng.integers(1, 5)))}
 
     def plan(self, slots: Slots) -> list[Row]:
-        looked = [self.look(slots), call("find_buyers", name=slots["name"])]
-        return self.booked(slots, looked, HOME["home_id"], found(1, 0, "buyer_id"))
-
-    def booked(self, slots: Slots, looked: list[Row], home: Row, buyer: Row) -> list[Row]:
-        """Two look-ups, the one of free slots, and the booking."""
-        free = call("list_free_slots", home_id=home, day=slots["day"])
-        when = {"day": slots["day"], "slot": found(2, "free", 0)}
-        return [*looked, free, call("book_viewing", home_id=home, buyer_id=buyer, **when)]
+        return steps(slots, "find_homes address", "find_buyers name", *BOOK)
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         return self.shown(slots, self.home(slots, state), named(state, self.v.b, slots["name"]), state)
@@ -222,8 +206,7 @@ class InviteBest(Show):
         return {**self.any(state, rng), **self.day(state, rng)}
 
     def plan(self, slots: Slots) -> list[Row]:
-        looked = [self.look(slots), call("match_buyers", **HOME)]
-        return self.booked(slots, looked, HOME["home_id"], found(1, 0, "buyer_id"))
+        return steps(slots, "find_homes address", "match_buyers home_id<0", *BOOK)
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         home = self.home(slots, state)
@@ -243,6 +226,7 @@ class CallOff(Sale):
     )
     needs: ClassVar[tuple[str, ...]] = ("find_homes", "list_viewings", "cancel_viewing")
     tool: ClassVar[str] = "cancel_viewing"
+    more: ClassVar[str] = ""
     status: ClassVar[str] = "booked"
 
     def wanted(self, viewing: Row, state: State) -> bool:
@@ -250,13 +234,17 @@ class CallOff(Sale):
         return bool(viewing["status"] == self.status)
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        viewing = some_of(rng, [w for w in state["viewings"].values() if self.wanted(w, state)])
+        viewing = any_of(rng, [w for w in state["viewings"].values() if self.wanted(w, state)])
         home, buyer = state["homes"][viewing["home_id"]], state["buyers"][viewing["buyer_id"]]
         return {"name": buyer["name"], "address": home["address"]}
 
-    def plan(self, slots: Slots, **more: Any) -> list[Row]:
-        looked = call("list_viewings", **HOME, buyer=slots["name"], status=self.status)
-        return [self.look(slots), looked, call(self.tool, viewing_id=found(1, 0, "viewing_id"), **more)]
+    def plan(self, slots: Slots) -> list[Row]:
+        return steps(
+            {**slots, "status": self.status},
+            "find_homes address",
+            "list_viewings home_id<0 buyer=name status",
+            f"{self.tool} viewing_id<1{self.more}",
+        )
 
     def viewing(self, slots: Slots, state: State) -> Row:
         """The viewing that a sentence names."""
@@ -307,14 +295,11 @@ class Report(CallOff):
         'Take the keys of {address:name} back and record what {name:name} said after seeing it: "{said:text}".',
     )
     needs = ("find_homes", "list_viewings", "record_viewing")
-    tool, status = "record_viewing", "keys_out"
+    tool, status, more = "record_viewing", "keys_out", " feedback=said"
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         slots = super().draw(state, rng)
         return slots and {**slots, "said": pick(rng, self.v.s.feedback)}
-
-    def plan(self, slots: Slots, **more: Any) -> list[Row]:
-        return super().plan(slots, feedback=slots["said"])
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         viewing = self.viewing(slots, state)
@@ -354,13 +339,12 @@ class Offer(Sale):
         }
 
     def plan(self, slots: Slots) -> list[Row]:
-        given = {
-            "buyer_id": found(1, 0, "buyer_id"),
-            "amount": slots["amount"],
-            "valid_until": slots["until"],
-        }
-        looked = [self.look(slots), call("find_buyers", name=slots["name"])]
-        return [*looked, call("make_offer", **HOME, **given)]
+        return steps(
+            slots,
+            "find_homes address",
+            "find_buyers name",
+            "make_offer home_id<0 buyer_id<1 amount valid_until=until",
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         home, buyer = self.home(slots, state), named(state, self.v.b, slots["name"])["buyer_id"]
@@ -390,18 +374,18 @@ class MeetHalfWay(Offer):
     needs = ("find_homes", "find_buyers", "trace_negotiation", "counter_offer")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        offer = some_of(rng, [o for o in state["offers"].values() if o["status"] == "open"])
+        offer = any_of(rng, [o for o in state["offers"].values() if o["status"] == "open"])
         slots = {"address": state["homes"][offer["home_id"]]["address"], "until": later(state["today"], 14)}
         return {**slots, "name": state["buyers"][offer["buyer_id"]]["name"]}
 
     def plan(self, slots: Slots) -> list[Row]:
-        offer = {"offer_id": found(2, "last_offer_id"), "amount": found(2, "middle")}
-        return [
-            self.look(slots),
-            call("find_buyers", name=slots["name"]),
-            call("trace_negotiation", **HOME, buyer_id=found(1, 0, "buyer_id")),
-            call("counter_offer", **offer, valid_until=slots["until"]),
-        ]
+        return steps(
+            slots,
+            "find_homes address",
+            "find_buyers name",
+            "trace_negotiation home_id<0 buyer_id<1",
+            "counter_offer offer_id<2/last_offer_id amount<2/middle valid_until=until",
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         home, buyer = self.home(slots, state), named(state, self.v.b, slots["name"])["buyer_id"]
@@ -431,15 +415,16 @@ class AcceptHighest(Sale):
     needs = ("find_homes", "list_offers", "accept_offer")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        offer = some_of(rng, [o for o in state["offers"].values() if o["status"] == "open"])
+        offer = any_of(rng, [o for o in state["offers"].values() if o["status"] == "open"])
         return {"address": state["homes"][offer["home_id"]]["address"]}
 
     def plan(self, slots: Slots) -> list[Row]:
-        return [
-            self.look(slots),
-            call("list_offers", **HOME, status="open"),
-            call("accept_offer", offer_id=found(1, 0, "offer_id")),
-        ]
+        return steps(
+            {**slots, "status": "open"},
+            "find_homes address",
+            "list_offers home_id<0 status",
+            "accept_offer offer_id<1",
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         home, where = self.home(slots, state), slots["address"]
@@ -486,7 +471,7 @@ class Complete(Sale):
         return self.any(state, rng, "under_offer")
 
     def plan(self, slots: Slots) -> list[Row]:
-        return [self.look(slots), call("complete_sale", **HOME)]
+        return steps(slots, "find_homes address", "complete_sale home_id<0")
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         home = self.home(slots, state, "under_offer")
@@ -507,7 +492,7 @@ class FallThrough(Complete):
     needs = ("find_homes", "break_off_sale")
 
     def plan(self, slots: Slots) -> list[Row]:
-        return [self.look(slots), call("break_off_sale", **HOME)]
+        return steps(slots, "find_homes address", "break_off_sale home_id<0")
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         home = self.home(slots, state, "under_offer")
@@ -518,13 +503,6 @@ class FallThrough(Complete):
             Changed("offers", offer, {"status": "fallen_through"}, item),
             Changed("homes", home["home_id"], {"status": "for_sale"}, again),
         ]
-
-
-def some_of(rng: Rng, rows: list[Any]) -> Any:
-    """One of the rows; raises `LookupError` when there are none."""
-    if not rows:
-        raise LookupError("there is none")
-    return pick(rng, rows)
 
 
 def fits(buyer: Row, home: Row) -> bool:
@@ -542,80 +520,81 @@ def free_slots(slots: list[str], state: State, home: Row, day: str) -> list[str]
     return [] if date.fromisoformat(day).weekday() == 6 else [slot for slot in slots if slot not in busy]
 
 
-TABLES: dict[str, tuple[str, tuple[tuple[str, str, str], ...]]] = {
+TABLES: dict[str, tuple[str, str, str]] = {
     "agent": (
+        "AGT",
         "An agent of the office, who looks after homes and shows them.",
-        (("name", "str", "full name"), ("phone", "str", "telephone number")),
+        """
+        name: str = full name
+        phone: str = telephone number
+        """,
     ),
     "buyer": (
+        "BUY",
         "Somebody who wants to buy, with a saved search.",
-        (
-            ("name", "str", "full name"),
-            ("phone", "str", "telephone number"),
-            ("funds", "str", "how a purchase would be paid: cash, mortgage agreed or none shown"),
-            ("search_district", "str", "district of the saved search"),
-            ("search_bedrooms", "int", "fewest bedrooms of the saved search"),
-            ("search_limit", "int", "most the home may cost, in EUR"),
-        ),
+        """
+        name: str = full name
+        phone: str = telephone number
+        funds: str = how a purchase would be paid: cash, mortgage agreed or none shown
+        search_district: str = district of the saved search
+        search_bedrooms: int = fewest bedrooms of the saved search
+        search_limit: int = most the home may cost, in EUR
+        """,
     ),
     "home": (
+        "HOM",
         "A home that is for sale or was sold.",
-        (
-            ("address", "str", "street and number"),
-            ("district", "str", "part of the town"),
-            ("kind", "str", "kind of home"),
-            ("bedrooms", "int", "number of bedrooms"),
-            ("agent_id", "str", "the agent in charge"),
-            ("asking_price", "int", "what the sellers ask, in EUR"),
-            ("keys_with_id", "str | None", "the agent who has the keys; None while they are in the office"),
-            ("listed_on", "str", "date, as YYYY-MM-DD"),
-            ("status", "str", "for_sale, under_offer (sold subject to contract) or sold"),
-            ("sale_price", "int", "price it was sold at in EUR, 0 before"),
-            ("commission", "float", "what the agency earned with it in EUR, 0 before"),
-        ),
+        """
+        address: str = street and number
+        district: str = part of the town
+        kind: str = kind of home
+        bedrooms: int = number of bedrooms
+        agent_id: str = the agent in charge
+        asking_price: int = what the sellers ask, in EUR
+        keys_with_id: str | None = the agent who has the keys; None while they are in the office
+        listed_on: str = date, as YYYY-MM-DD
+        status: str = for_sale, under_offer (sold subject to contract) or sold
+        sale_price: int = price it was sold at in EUR, 0 before
+        commission: float = what the agency earned with it in EUR, 0 before
+        """,
     ),
     "price change": (
+        "PRC",
         "An entry that an asking price was changed.",
-        (
-            ("home_id", "str", "the home"),
-            ("old_price", "int", "asking price before, in EUR"),
-            ("new_price", "int", "asking price after, in EUR"),
-            ("changed_on", "str", "date, as YYYY-MM-DD"),
-        ),
+        """
+        home_id: str = the home
+        old_price: int = asking price before, in EUR
+        new_price: int = asking price after, in EUR
+        changed_on: str = date, as YYYY-MM-DD
+        """,
     ),
     "viewing": (
+        "VIE",
         "A buyer is shown a home.",
-        (
-            ("home_id", "str", "the home"),
-            ("buyer_id", "str", "the buyer"),
-            ("agent_id", "str", "the agent who shows it"),
-            ("day", "str", "date, as YYYY-MM-DD"),
-            ("slot", "str", "time it begins, as HH:MM"),
-            ("status", "str", "booked, keys_out (the agent has left with the keys), held or cancelled"),
-            ("feedback", "str", "what the buyer said; empty until it was held"),
-        ),
+        """
+        home_id: str = the home
+        buyer_id: str = the buyer
+        agent_id: str = the agent who shows it
+        day: str = date, as YYYY-MM-DD
+        slot: str = time it begins, as HH:MM
+        status: str = booked, keys_out (the agent has left with the keys), held or cancelled
+        feedback: str = what the buyer said; empty until it was held
+        """,
     ),
     "offer": (
+        "OFR",
         "What a buyer offers for a home, or what the sellers or the buyer answer.",
-        (
-            ("home_id", "str", "the home"),
-            ("buyer_id", "str", "the buyer"),
-            ("reply_to_id", "str | None", "the offer it answers; None for a first one"),
-            ("side", "str", "who makes it: buyer or seller"),
-            ("amount", "int", "EUR"),
-            ("made_on", "str", "date, as YYYY-MM-DD"),
-            ("valid_until", "str", "last day it can be accepted, as YYYY-MM-DD"),
-            ("status", "str", "open, countered, accepted, declined or fallen_through"),
-        ),
+        """
+        home_id: str = the home
+        buyer_id: str = the buyer
+        reply_to_id: str | None = the offer it answers; None for a first one
+        side: str = who makes it: buyer or seller
+        amount: int = EUR
+        made_on: str = date, as YYYY-MM-DD
+        valid_until: str = last day it can be accepted, as YYYY-MM-DD
+        status: str = open, countered, accepted, declined or fallen_through
+        """,
     ),
-}
-PREFIXES = {
-    "agent": "AGT",
-    "buyer": "BUY",
-    "home": "HOM",
-    "price change": "PRC",
-    "viewing": "VIE",
-    "offer": "OFR",
 }
 
 
@@ -636,10 +615,11 @@ class Listings(Pattern):
 
     def tables(self, v: SimpleNamespace) -> list[Table]:
         return [
-            Table(Noun(word), about, [attribute(f"{Noun(word).id}_id", "str", f"unique id, e.g. {PREFIXES[word]}-001"),
-                                      *(attribute(*field) for field in fields)])
-            for word, (about, fields) in TABLES.items()
-        ]  # fmt: skip
+            form(
+                Noun(word), about, f"{Noun(word).id}_id: str = unique id, e.g. {prefix}-001\n{fields.strip()}"
+            )
+            for word, (prefix, about, fields) in TABLES.items()
+        ]
 
     RULES = (
         RuleText(
@@ -1195,7 +1175,7 @@ def complete_sale(self, home_id: str) -> dict:
 
         def add(word: str, **fields: Any) -> Row:
             noun = Noun(word)
-            key = key_of(PREFIXES[word], len(state[noun.ids]) + 1)
+            key = key_of(TABLES[word][0], len(state[noun.ids]) + 1)
             state[noun.ids][key] = {f"{noun.id}_id": key, **fields}
             return dict(state[noun.ids][key])
 
