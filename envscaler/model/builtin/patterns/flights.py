@@ -21,10 +21,9 @@ from envscaler.model.builtin.pattern import (
     key_of,
     named,
     only,
-    pick,
     shuffled,
 )
-from envscaler.model.builtin.patterns._brief import form, steps
+from envscaler.model.builtin.patterns._brief import any_of, form, steps
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -183,7 +182,7 @@ class CheckIn(Desk):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         slots = self.some(state, rng, ("booked",), 1)
-        return slots and {**slots, "kind": pick(rng, ["window", "aisle"])}
+        return slots and {**slots, "kind": any_of(rng, ["window", "aisle"])}
 
     def plan(self, slots: Slots) -> list[Row]:
         seat = f"check_in coupon_id<2 seat<3/{slots['kind']}/0"
@@ -268,7 +267,7 @@ class OtherFlight(Desk):
     def draw(self, state: State, rng: Rng) -> Slots | None:
         slots = self.some(state, rng, ("booked",))
         days = sorted({f["day"] for f in state["flights"].values() if f["day"] > state["today"]})
-        return slots and {**slots, "other": pick(rng, days)}
+        return slots and {**slots, "other": any_of(rng, days)}
 
     def plan(self, slots: Slots) -> list[Row]:
         there = "find_flights origin<1 destination<1 day=other latest_first=True"
@@ -318,7 +317,7 @@ class DelayAndRebook(Desk):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         hub = [f for f in state["flights"].values() if f["destination"] == self.v.s.hub]
-        flight = pick(rng, [f for f in hub if f["status"] == "scheduled"])
+        flight = any_of(rng, [f for f in hub if f["status"] == "scheduled"])
         minutes = {"minutes": 5 * int(rng.integers(12, 30))}
         return {"number": flight["number"], "day": flight["day"], **minutes}
 
@@ -401,7 +400,7 @@ class OrderMeal(Desk):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         slots = self.some(state, rng, ("booked",))
-        return slots and {"name": slots["name"], "meal": pick(rng, MEALS[1:4])}
+        return slots and {"name": slots["name"], "meal": any_of(rng, MEALS[1:4])}
 
     def plan(self, slots: Slots) -> list[Row]:
         return steps(slots, "find_passengers name", "order_meal passenger_id<0 meal")
@@ -434,7 +433,7 @@ class CorrectName(Desk):
         given, family = slots["name"].rsplit(" ", 1)
         return {
             "name": slots["name"],
-            "right": f"{given} {family[:at]}{pick(rng, list('aeilnrst'))}{family[at:]}",
+            "right": f"{given} {family[:at]}{any_of(rng, list('aeilnrst'))}{family[at:]}",
         }
 
     def plan(self, slots: Slots) -> list[Row]:
@@ -551,13 +550,13 @@ class Book(Desk):
     def draw(self, state: State, rng: Rng) -> Slots | None:
         owners = [v["passenger_id"] for v in state["vouchers"].values() if v["left"] > 0]
         taken = frozenset(row["name"] for row in state["passengers"].values())
-        flight = pick(rng, [f for f in state["flights"].values() if f["day"] > state["today"]])
+        flight = any_of(rng, [f for f in state["flights"].values() if f["day"] > state["today"]])
         first, second = names.people(rng, 2, taken)
         return {
             **{"first": first, "second": second, "email": names.email(first)},
             **{field: flight[field] for field in ("origin", "destination", "day")},
-            "fare": pick(rng, [n for n, f in self.v.s.fares.items() if f.cabin == "economy"]),
-            "name": state["passengers"][pick(rng, owners)]["name"],
+            "fare": any_of(rng, [n for n, f in self.v.s.fares.items() if f.cabin == "economy"]),
+            "name": state["passengers"][any_of(rng, owners)]["name"],
         }
 
     def plan(self, slots: Slots) -> list[Row]:
@@ -1403,7 +1402,7 @@ def close_flight(self, flight_id: str) -> dict:
                     "day": later(today, day),
                     "departs": f"{start // 60:02d}:{start % 60:02d}",
                     "arrives": f"{(start + length) // 60:02d}:{(start + length) % 60:02d}",
-                    "delay": pick(rng, [0, 0, 0, 10, 20]),
+                    "delay": any_of(rng, [0, 0, 0, 10, 20]),
                     "base_price": float(base + 10 * day),
                     "status": "scheduled",
                 }
@@ -1414,7 +1413,7 @@ def close_flight(self, flight_id: str) -> dict:
                 "voucher_id": key,
                 "passenger_id": passenger,
                 "worth": worth,
-                "left": pick(rng, [worth, round(worth / 4, 2)]),
+                "left": any_of(rng, [worth, round(worth / 4, 2)]),
                 "expires_on": later(today, int(rng.integers(10, 300))),
             }
 
@@ -1424,14 +1423,14 @@ def close_flight(self, flight_id: str) -> dict:
         for n, size in enumerate(shuffled(rng, [1, 1, 1, 2, 2, 2, 3, 1, 1])):
             key, day = key_of("BOO", n + 1), days[n % 3]
             legs = [f for f in state["flights"].values() if f["day"] == day]
-            inward, onward = pick(rng, legs[:2]), pick(rng, legs[2:])
+            inward, onward = any_of(rng, legs[:2]), any_of(rng, legs[2:])
             connects = clock(onward["departs"]) + onward["delay"] - clock(inward["arrives"]) - inward["delay"]
             trip = (
                 [inward, onward]
                 if n % 2 == 0 and connects >= v.s.connection
-                else [pick(rng, [inward, onward])]
+                else [any_of(rng, [inward, onward])]
             )
-            fare = pick(rng, [*fares[:-1], *fares[:-1], fares[-1]])
+            fare = any_of(rng, [*fares[:-1], *fares[:-1], fares[-1]])
             state["bookings"][key] = {"booking_id": key, "email": "", "paid": 0.0}
             for m in range(size):
                 name, who = next(everybody), key_of("PAS", len(state["passengers"]) + 1)
@@ -1440,7 +1439,7 @@ def close_flight(self, flight_id: str) -> dict:
                     **{"passenger_id": who, "booking_id": key, "name": name},
                     **{
                         "kind": "minor" if minor else "adult",
-                        "meal": "child" if minor else pick(rng, MEALS[:3]),
+                        "meal": "child" if minor else any_of(rng, MEALS[:3]),
                     },
                 }
                 state["bookings"][key]["email"] = state["bookings"][key]["email"] or names.email(name)
@@ -1451,7 +1450,7 @@ def close_flight(self, flight_id: str) -> dict:
         key, bags = key_of("COU", len(state["coupons"]) + 1), int(rng.integers(0, 3))
         near = flight["day"] <= later(state["today"], 1)
         today = ["boarded", "boarded"] if flight["day"] == state["today"] else ["booked"]
-        status = pick(rng, ["booked", "checked_in", *today]) if near else "booked"
+        status = any_of(rng, ["booked", "checked_in", *today]) if near else "booked"
         free = free_seats(v, state, flight["flight_id"], state["fares"][fare]["cabin"])
         price = round(flight["base_price"] * state["fares"][fare]["factor"], 2)
         state["coupons"][key] = {
@@ -1462,7 +1461,7 @@ def close_flight(self, flight_id: str) -> dict:
             "price": price,
             "fees": bags * v.s.bag_fee,
             "bags": bags,
-            "seat": "" if status == "booked" else pick(rng, free[:9]),
+            "seat": "" if status == "booked" else any_of(rng, free[:9]),
             "status": status,
         }
         booking = state["bookings"][state["passengers"][who]["booking_id"]]

@@ -19,10 +19,9 @@ from envscaler.model.builtin.pattern import (
     Table,
     key_of,
     only,
-    pick,
     shuffled,
 )
-from envscaler.model.builtin.patterns._brief import form, steps
+from envscaler.model.builtin.patterns._brief import any_of, form, steps
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -115,7 +114,7 @@ class Club(Goal):
         """A race of this status; raises `LookupError` for none."""
         if not (rows := [r for r in state["races"].values() if r["status"] == status]):
             raise LookupError(f"no race is {status}")
-        return dict(pick(rng, rows))
+        return dict(any_of(rng, rows))
 
     def start(self, start: Row, item: str, *also: str, **fields: Any) -> Changed:
         """The start has these values; bird and race are concerned."""
@@ -133,7 +132,7 @@ class Clock(Club):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         race = self.some(state, rng, "released")
-        start = pick(rng, starts_of(state, race["race_id"], "basketed"))
+        start = any_of(rng, starts_of(state, race["race_id"], "basketed"))
         flown = int(60 * metres(loft_of(state, start), race) / rng.uniform(850, 1150))
         time = as_time(seconds(race["released_at"]) + flown)
         return {"ring": state["pigeons"][start["pigeon_id"]]["ring"], "place": race["place"], "time": time}
@@ -169,7 +168,7 @@ class BasketBest(Club):
     needs = ("find_lofts", "list_races", "rank_birds", "basket_pigeon")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        place, loft = self.some(state, rng, "basketing")["place"], pick(rng, list(state["lofts"].values()))
+        place, loft = self.some(state, rng, "basketing")["place"], any_of(rng, list(state["lofts"].values()))
         return {"fancier": loft["fancier"], "place": place, "stake": int(rng.integers(2, 12))}
 
     def plan(self, slots: Slots) -> list[Row]:
@@ -218,7 +217,7 @@ class Withdraw(Club):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         race = self.some(state, rng, "basketing")
-        start = pick(rng, starts_of(state, race["race_id"], "basketed"))
+        start = any_of(rng, starts_of(state, race["race_id"], "basketed"))
         return {"ring": state["pigeons"][start["pigeon_id"]]["ring"], "place": race["place"]}
 
     def plan(self, slots: Slots) -> list[Row]:
@@ -251,7 +250,7 @@ class CorrectClock(Club):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         race = self.some(state, rng, "released")
-        loft = loft_of(state, pick(rng, starts_of(state, race["race_id"], "homed")))
+        loft = loft_of(state, any_of(rng, starts_of(state, race["race_id"], "homed")))
         return {"fancier": loft["fancier"], "place": race["place"], "late": int(rng.integers(4, 60))}
 
     def plan(self, slots: Slots) -> list[Row]:
@@ -354,9 +353,9 @@ class HandOver(Club):
     needs = ("find_lofts", "find_pigeons", "transfer_pigeon")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        bird = pick(rng, list(state["pigeons"].values()))
+        bird = any_of(rng, list(state["pigeons"].values()))
         others = [row for key, row in state["lofts"].items() if key != bird["loft_id"]]
-        return {"ring": bird["ring"], "fancier": pick(rng, others)["fancier"]}
+        return {"ring": bird["ring"], "fancier": any_of(rng, others)["fancier"]}
 
     def plan(self, slots: Slots) -> list[Row]:
         return steps(
@@ -398,8 +397,8 @@ class Ring(Club):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         ring = f"{self.v.s.country}-{state['today'][2:4]}-{int(rng.integers(5000, 9999))}"
-        loft = pick(rng, list(state["lofts"].values()))
-        return {"fancier": loft["fancier"], "ring": ring, "sex": pick(rng, ["cock", "hen"])}
+        loft = any_of(rng, list(state["lofts"].values()))
+        return {"fancier": loft["fancier"], "ring": ring, "sex": any_of(rng, ["cock", "hen"])}
 
     def plan(self, slots: Slots) -> list[Row]:
         return steps(slots, "find_lofts fancier", "register_pigeon loft_id<0 ring sex")
@@ -424,7 +423,7 @@ class Quarantine(Club):
     needs = ("find_lofts", "quarantine_loft")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        loft = pick(rng, list(state["lofts"].values()))
+        loft = any_of(rng, list(state["lofts"].values()))
         return {"fancier": loft["fancier"], "days": int(rng.integers(10, 30))}
 
     def plan(self, slots: Slots) -> list[Row]:
@@ -458,7 +457,7 @@ class Found(Club):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         lost = [p["ring"] for p in state["pigeons"].values() if p["status"] == "lost"]
-        return {"ring": pick(rng, lost)} if lost else None
+        return {"ring": any_of(rng, lost)} if lost else None
 
     def plan(self, slots: Slots) -> list[Row]:
         return steps(slots, "find_pigeons ring", "report_found pigeon_id<0")
@@ -1138,7 +1137,7 @@ def report_found(self, pigeon_id: str) -> dict:
                 **{
                     "loft_id": key_of("LOF", n % 6 + 1),
                     "hatched": hatched,
-                    "sex": pick(rng, ["cock", "hen"]),
+                    "sex": any_of(rng, ["cock", "hen"]),
                 },
                 "status": "breeding" if n in (22, 23) else "racing",
             }
@@ -1172,7 +1171,7 @@ def report_found(self, pigeon_id: str) -> dict:
             state["starts"][key] = {
                 **{"start_id": key, "race_id": race["race_id"], "pigeon_id": bird["pigeon_id"]},
                 **{"loft_id": bird["loft_id"]},
-                **{"stake": pick(rng, [0, 2, 5, 5, 10]) if n else 5, "arrived_at": arrived},
+                **{"stake": any_of(rng, [0, 2, 5, 5, 10]) if n else 5, "arrived_at": arrived},
                 **{"velocity": velocity(loft, race, arrived) if home else 0.0},
                 "status": "homed" if home else "missing" if over else "basketed",
             }

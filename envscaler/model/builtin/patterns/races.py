@@ -21,10 +21,9 @@ from envscaler.model.builtin.pattern import (
     key_of,
     named,
     only,
-    pick,
     shuffled,
 )
-from envscaler.model.builtin.patterns._brief import form, steps
+from envscaler.model.builtin.patterns._brief import any_of, form, steps
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -119,12 +118,13 @@ class Club(Goal):
         rows = [e for e in rows if state["races"][e["race_id"]]["status"] == "open"]
         if not rows:
             return None
-        entry = pick(rng, rows)
+        entry = any_of(rng, rows)
         name = state["runners"][entry["runner_id"]]["name"]
         return {"name": name, "race": state["races"][entry["race_id"]]["name"]}
 
     def charge(self, entry: str, kind: str, amount: float, state: State, who: str) -> Added:
-        """A charge has been written."""
+        """A charge has been written, or a refund where the amount is below 0."""
+        kind, amount = ("refund", -amount) if amount < 0 else (kind, amount)
         item = f"Has {kind} of {amount:.2f} EUR been written for {who}?"
         fields = {"entry_id": entry, "kind": kind, "amount": round(amount, 2)}
         return Added("charges", {**fields, "charged_on": state["today"]}, item)
@@ -163,8 +163,8 @@ class Enter(Club):
     needs = ("find_runners", "list_races", "enter_runner")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        race = pick(rng, [r for r in state["races"].values() if r["status"] == "open"])
-        runner = pick(rng, list(state["runners"].values()))
+        race = any_of(rng, [r for r in state["races"].values() if r["status"] == "open"])
+        runner = any_of(rng, list(state["runners"].values()))
         return {
             "name": runner["name"],
             "race": race["name"],
@@ -237,7 +237,7 @@ class HandOn(Club):
     def draw(self, state: State, rng: Rng) -> Slots | None:
         slots = self.some(state, rng)
         friends = [r["name"] for r in state["runners"].values() if slots and r["name"] != slots["name"]]
-        return slots and {**slots, "friend": pick(rng, friends)}
+        return slots and {**slots, "friend": any_of(rng, friends)}
 
     def plan(self, slots: Slots) -> list[Row]:
         friend = ("find_runners name=friend", "transfer_place entry_id<2 runner_id<3")
@@ -267,7 +267,7 @@ class OtherRace(Club):
     def draw(self, state: State, rng: Rng) -> Slots | None:
         slots, races = self.some(state, rng), state["races"].values()
         others = [r["name"] for r in races if slots and r["status"] == "open" and r["name"] != slots["race"]]
-        return slots and {**slots, "other": pick(rng, others)}
+        return slots and {**slots, "other": any_of(rng, others)}
 
     def plan(self, slots: Slots) -> list[Row]:
         other = ("list_races name=other", "change_race entry_id<2 race_id<3")
@@ -309,7 +309,7 @@ class AddPlaces(Club):
         waiting = [e["race_id"] for e in state["entries"].values() if e["status"] == "waiting"]
         open_ = [key for key in waiting if state["races"][key]["status"] == "open"]
         return (
-            {"race": state["races"][pick(rng, open_)]["name"], "count": int(rng.integers(1, 4))}
+            {"race": state["races"][any_of(rng, open_)]["name"], "count": int(rng.integers(1, 4))}
             if open_
             else None
         )
@@ -338,7 +338,7 @@ class DrawWaves(Club):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         races = [r["name"] for r in state["races"].values() if r["status"] == "open"]
-        return {"race": pick(rng, races), "size": int(rng.integers(2, 4))}
+        return {"race": any_of(rng, races), "size": int(rng.integers(2, 4))}
 
     def plan(self, slots: Slots) -> list[Row]:
         return steps(slots, "list_races name=race", "draw_waves race_id<0 size")
@@ -366,10 +366,10 @@ class Finish(Club):
     weight = 0.7
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        race = pick(rng, [r for r in state["races"].values() if r["status"] == "running"])
+        race = any_of(rng, [r for r in state["races"].values() if r["status"] == "running"])
         rows = entries_of(state, race["race_id"], "entered")
         time = as_time(int(race["km"] * rng.uniform(230, 400)))
-        return {"bib": pick(rng, rows)["bib"], "race": race["name"], "time": time} if rows else None
+        return {"bib": any_of(rng, rows)["bib"], "race": race["name"], "time": time} if rows else None
 
     def plan(self, slots: Slots) -> list[Row]:
         return steps(slots, "list_races name=race", "record_finish race_id<0 bib time")
@@ -395,10 +395,10 @@ class ProtestLeader(Club):
     needs = ("list_races", "rank_runners", "file_protest")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        race = pick(rng, [r for r in state["races"].values() if r["status"] == "running"])
+        race = any_of(rng, [r for r in state["races"].values() if r["status"] == "running"])
         rows = entries_of(state, race["race_id"], "finished")
-        given = {"group": pick(rng, ["women", "men"]), "reason": pick(rng, self.v.s.reasons)}
-        return {"bib": pick(rng, rows)["bib"], "race": race["name"], **given} if rows else None
+        given = {"group": any_of(rng, ["women", "men"]), "reason": any_of(rng, self.v.s.reasons)}
+        return {"bib": any_of(rng, rows)["bib"], "race": race["name"], **given} if rows else None
 
     def plan(self, slots: Slots) -> list[Row]:
         ranking = ("list_races name=race", "rank_runners race_id<0 group")
@@ -430,9 +430,9 @@ class Decide(Club):
     needs = ("list_races", "list_protests", "decide_protest")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        protest = pick(rng, [p for p in state["protests"].values() if p["status"] == "open"])
+        protest = any_of(rng, [p for p in state["protests"].values() if p["status"] == "open"])
         bib, race = state["entries"][protest["entry_id"]]["bib"], state["races"][protest["race_id"]]["name"]
-        return {"bib": bib, "race": race, "penalty": pick(rng, [30, 45, 60, 120])}
+        return {"bib": bib, "race": race, "penalty": any_of(rng, [30, 45, 60, 120])}
 
     def plan(self, slots: Slots) -> list[Row]:
         listed = ("list_races name=race", "list_protests race_id<0 bib status=open")
@@ -465,7 +465,7 @@ class MakeOfficial(Club):
     weight = 0.6
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        return {"race": pick(rng, [r["name"] for r in state["races"].values() if r["status"] == "running"])}
+        return {"race": any_of(rng, [r["name"] for r in state["races"].values() if r["status"] == "running"])}
 
     def plan(self, slots: Slots) -> list[Row]:
         return steps(slots, "list_races name=race", "make_official race_id<0")
@@ -524,10 +524,10 @@ class Races(Pattern):
                 status: str = waiting, entered, scratched, finished, dropped_out, absent or disqualified
                 seconds: int = net time, 0 without one
                 penalty: int = seconds added by the jury
-                fee: float = all charges and refunds together in EUR"""),
+                fee: float = all charges less all refunds in EUR"""),
             made(v.c, "Money charged for an entry or given back.", """entry_id: str = the entry
                 kind: str = entry fee, transfer fee, change of race or refund
-                amount: float = EUR, below 0 for what is given back
+                amount: float = EUR, charged or given back
                 charged_on: str = date, as YYYY-MM-DD"""),
             made(v.o, "A protest of one runner against another.", """race_id: str = the race
                 entry_id: str = the entry it is against
@@ -566,11 +566,12 @@ class Races(Pattern):
             """,
         ),
         RuleText(
-            "The fee of an entry is the sum of its charges and refunds.",
+            "The fee of an entry is the sum of its charges less its refunds.",
             """
             sums = {}
             for row in rows(after, "charges").values():
-                sums[row.get("entry_id")] = sums.get(row.get("entry_id"), 0) + (row.get("amount") or 0)
+                amount = (row.get("amount") or 0) * (-1 if row.get("kind") == "refund" else 1)
+                sums[row.get("entry_id")] = sums.get(row.get("entry_id"), 0) + amount
             return all(
                 abs((row.get("fee") or 0) - sums.get(key, 0)) < 0.01 for key, row in rows(after, "entries").items()
             )
@@ -667,13 +668,13 @@ class Races(Pattern):
         return round(race["fee"] * (0.5 if young else 1.0) + late, 2)
 
     def _charge(self, entry: dict, kind: str, amount: float) -> None:
-        """Write a charge, or a refund below 0, and add it to the fee of the entry."""
+        """Write a charge, or a refund where the amount is below 0, and add it to the fee of the entry."""
         if amount:
             charge: Charge = {
                 "charge_id": self._next_id(self.charges, "CHA"),
                 "entry_id": entry["entry_id"],
-                "kind": kind,
-                "amount": round(amount, 2),
+                "kind": kind if amount > 0 else "refund",
+                "amount": round(abs(amount), 2),
                 "charged_on": self.today,
             }
             self.charges[charge["charge_id"]] = charge
@@ -822,7 +823,7 @@ def rank_clubs(self, race_id: str, scorers: int = 2) -> dict:
         scorers: How many runners count for a club, 1 to 5; clubs with fewer are not ranked.
 
     Returns:
-        For each club the `total` seconds and the bibs that `scored`, the fastest club first.
+        For each club the `time` in seconds and the bibs that `scored`, the fastest club first.
     """
     need r
     refuse if not 1 <= scorers <= 5 :: Between 1 and 5 runners score for a club, not {scorers}.
@@ -834,8 +835,8 @@ def rank_clubs(self, race_id: str, scorers: int = 2) -> dict:
     for club, times in teams.items():
         best = sorted(times)[:scorers]
         if len(best) == scorers:
-            table.append({"club": club, "total": sum(t[0] for t in best), "scored": [t[1] for t in best]})
-    return {"success": True, "data": sorted(table, key=lambda team: (team["total"], team["club"]))}
+            table.append({"club": club, "time": sum(t[0] for t in best), "scored": [t[1] for t in best]})
+    return {"success": True, "data": sorted(table, key=lambda team: (team["time"], team["club"]))}
 
 def show_start_list(self, race_id: str) -> dict:
     """Show who starts in which wave, and who is in none yet.
@@ -1142,7 +1143,7 @@ def make_official(self, race_id: str) -> dict:
             born = int(today[:4]) - (int(rng.integers(14, 18)) if n % 5 == 4 else int(rng.integers(19, 66)))
             state["runners"][key] = {
                 **{"runner_id": key, "name": name, "born": born, "sex": ("women", "men")[n % 2]},
-                "club": pick(rng, s.clubs),
+                "club": any_of(rng, s.clubs),
             }
         ahead = sorted(int(d) for d in rng.choice(range(2, 60), size=len(s.races), replace=False))
         for n, (name, race) in enumerate(zip(shuffled(rng, list(s.races)), ahead, strict=True)):
@@ -1167,7 +1168,7 @@ def make_official(self, race_id: str) -> dict:
         entry["penalty"] += penalty
         state["protests"][key] = {
             **{"protest_id": key, "race_id": entry["race_id"], "entry_id": pair[0], "by_entry_id": pair[1]},
-            **{"reason": pick(rng, v.s.reasons), "filed_on": state["today"]},
+            **{"reason": any_of(rng, v.s.reasons), "filed_on": state["today"]},
             **{"status": "open" if is_open else "upheld", "penalty": penalty},
         }
 

@@ -22,10 +22,9 @@ from envscaler.model.builtin.pattern import (
     key_of,
     named,
     only,
-    pick,
     shuffled,
 )
-from envscaler.model.builtin.patterns._brief import form, steps
+from envscaler.model.builtin.patterns._brief import any_of, form, steps
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -147,7 +146,7 @@ class House(Goal):
     def show(self, state: State, rng: Rng) -> Row:
         """A performance ahead."""
         rows = [r for r in state["performances"].values() if r["status"] == "on sale"]
-        return dict(pick(rng, [r for r in rows if r["day"] > state["today"]]))
+        return dict(any_of(rng, [r for r in rows if r["day"] > state["today"]]))
 
     def change(self, ticket: Row, item: str, **fields: Any) -> Changed:
         """The ticket has these values; who has it and what it is for are concerned."""
@@ -177,12 +176,12 @@ class HoldTogether(House):
     needs = ("find_patrons", "list_performances", "find_seats_together", "hold_seats")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        show, area = self.show(state, rng), pick(rng, [n for n, a in self.v.s.areas.items() if a.numbered])
+        show, area = self.show(state, rng), any_of(rng, [n for n, a in self.v.s.areas.items() if a.numbered])
         given = {"title": show["title"], "day": show["day"], "area": area, "count": int(rng.integers(2, 4))}
         return {
             **given,
-            "name": pick(rng, list(state["patrons"].values()))["name"],
-            "rate": pick(rng, ["full", "reduced"]),
+            "name": any_of(rng, list(state["patrons"].values()))["name"],
+            "rate": any_of(rng, ["full", "reduced"]),
         }
 
     def plan(self, slots: Slots) -> list[Row]:
@@ -225,7 +224,7 @@ class Standing(House):
     needs = ("find_patrons", "list_performances", "sell_standing")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        show, who = self.show(state, rng), pick(rng, list(state["patrons"].values()))["name"]
+        show, who = self.show(state, rng), any_of(rng, list(state["patrons"].values()))["name"]
         return {
             "title": show["title"],
             "day": show["day"],
@@ -332,7 +331,7 @@ class Exchange(OneTicket):
         slots = self.some(state, rng)
         same = [r["day"] for r in state["performances"].values() if slots and r["title"] == slots["title"]]
         others = [day for day in same if slots and day > state["today"] and day != slots["day"]]
-        return {**slots, "other": pick(rng, others)} if slots and others else None
+        return {**slots, "other": any_of(rng, others)} if slots and others else None
 
     def plan(self, slots: Slots) -> list[Row]:
         return do(
@@ -363,7 +362,7 @@ class Upgrade(OneTicket):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         slots = self.some(state, rng)
-        return slots and {**slots, "area": pick(rng, list(self.v.s.areas)[:2])}
+        return slots and {**slots, "area": any_of(rng, list(self.v.s.areas)[:2])}
 
     def plan(self, slots: Slots) -> list[Row]:
         return do(slots, *MINE, "upgrade_ticket ticket_id<2 area")
@@ -391,7 +390,7 @@ class Transfer(OneTicket):
     def draw(self, state: State, rng: Rng) -> Slots | None:
         slots = self.some(state, rng)
         friends = [p["name"] for p in state["patrons"].values() if slots and p["name"] != slots["name"]]
-        return slots and {**slots, "friend": pick(rng, friends)}
+        return slots and {**slots, "friend": any_of(rng, friends)}
 
     def plan(self, slots: Slots) -> list[Row]:
         return do(slots, *MINE, "find_patrons name=friend", "transfer_ticket ticket_id<2 patron_id<3")
@@ -415,7 +414,7 @@ class Refund(OneTicket):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         slots = self.some(state, rng)
-        return slots and {**slots, "what": pick(rng, ["a voucher", "a voucher", "money"])}
+        return slots and {**slots, "what": any_of(rng, ["a voucher", "a voucher", "money"])}
 
     def plan(self, slots: Slots) -> list[Row]:
         credit = {"credit": slots["what"] == "a voucher"}
@@ -496,7 +495,7 @@ class CancelWorst(House):
     needs = ("report_sales", "cancel_performance")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        return {"series": pick(rng, list(self.v.s.series)), "reason": pick(rng, self.v.s.reasons)}
+        return {"series": any_of(rng, list(self.v.s.series)), "reason": any_of(rng, self.v.s.reasons)}
 
     def plan(self, slots: Slots) -> list[Row]:
         return do(slots, "report_sales series", "cancel_performance performance_id<0 reason")
@@ -536,10 +535,10 @@ class PassOn(House):
     needs: ClassVar[tuple[str, ...]] = ("find_patrons", "list_subscriptions", "pass_on_subscription")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        row = pick(rng, list(state["subscriptions"].values()))
+        row = any_of(rng, list(state["subscriptions"].values()))
         owner = state["patrons"][row["patron_id"]]["name"]
         friends = [p["name"] for p in state["patrons"].values() if p["name"] != owner]
-        return {"name": owner, "series": row["series"], "friend": pick(rng, friends)}
+        return {"name": owner, "series": row["series"], "friend": any_of(rng, friends)}
 
     def subscription(self, slots: Slots, state: State) -> Row:
         """The subscription a sentence names."""
@@ -580,7 +579,7 @@ class SwapEvening(PassOn):
         others = [r for r in shows if slots and r["series"] != slots["series"]]
         if not slots or not own or not others:
             return None
-        one, other = pick(rng, own), pick(rng, others)
+        one, other = any_of(rng, own), any_of(rng, others)
         days = {"day": one["day"], "title": other["title"], "other": other["day"]}
         return {"name": slots["name"], "series": slots["series"], **days}
 
@@ -899,7 +898,7 @@ def list_performances(self, title: str | None = None, series: str | None = None,
         if self._closed(performance) or series not in (None, performance["series"]):
             continue
         if day in (None, performance["day"]) and (title or "").lower() in performance["title"].lower():
-            programme.append({**performance, "ahead": ahead})
+            programme.append({**deepcopy(performance), "ahead": ahead})
     programme.sort(key=lambda show: (show["day"], show["starts_at"], show["performance_id"]))
     return {"success": True, "data": programme}
 
@@ -1004,7 +1003,7 @@ def list_subscriptions(self, patron_id: str | None = None, series: str | None = 
                 and not self._closed(show)
                 and show["performance_id"] not in subscription["skips"]
             ]
-            kept.append({**subscription, "evenings": sorted(evenings)})
+            kept.append({**deepcopy(subscription), "evenings": sorted(evenings)})
     return {"success": True, "data": kept}
 
 def list_vouchers(self, patron_id: str) -> dict:
@@ -1350,7 +1349,7 @@ def swap_evening(self, subscription_id: str, performance_id: str, to_performance
             key = key_of("ARE", n + 1)
             state["areas"][key] = {"area_id": key, "name": name, **area.model_dump()}
         days = [0, *sorted(int(d) for d in rng.choice(range(2, 25), size=7, replace=False))]
-        plays = shuffled(rng, [(series, pick(rng, titles)) for series, titles in s.series.items()])
+        plays = shuffled(rng, [(series, any_of(rng, titles)) for series, titles in s.series.items()])
         best = next(iter(s.areas.values()))
         kept = [f"{chr(64 + best.rows)}{n}" for n in range(1, best.width + 1)]
         for n, day in enumerate(days):
@@ -1361,8 +1360,8 @@ def swap_evening(self, subscription_id: str, performance_id: str, to_performance
                 "title": title,
                 "series": series,
                 "day": later(today, day),
-                "starts_at": pick(rng, s.times),
-                "factor": pick(rng, [0.8, 1.0, 1.0, 1.25]),
+                "starts_at": any_of(rng, s.times),
+                "factor": any_of(rng, [0.8, 1.0, 1.0, 1.25]),
                 "house_seats": kept[first : first + int(rng.integers(2, 4))],
                 "status": "on sale",
                 "note": "",
@@ -1376,7 +1375,7 @@ def swap_evening(self, subscription_id: str, performance_id: str, to_performance
                 "voucher_id": key,
                 "patron_id": patron,
                 "worth": worth,
-                "left": pick(rng, [worth, worth / 2]),
+                "left": any_of(rng, [worth, worth / 2]),
                 "issued_on": later(today, -ago),
                 "expires_on": later(today, 365 - ago),
             }
@@ -1390,7 +1389,7 @@ def swap_evening(self, subscription_id: str, performance_id: str, to_performance
                 "subscription_id": key,
                 "patron_id": patron,
                 "series": series[n % len(series)],
-                "area_id": pick(rng, areas),
+                "area_id": any_of(rng, areas),
                 "seat": seats[n],
                 "skips": [],
             }
@@ -1402,10 +1401,10 @@ def swap_evening(self, subscription_id: str, performance_id: str, to_performance
             if any(t["patron_id"] == patron for t in valid(state, show)):
                 continue
             held = n % 3 == 0 and show["day"] > state["today"]
-            area = pick(rng, list(state["areas"].values())[: 3 if held else 4])
+            area = any_of(rng, list(state["areas"].values())[: 3 if held else 4])
             blocks = best_blocks(state, show, area, 2) if area["numbered"] else [["", ""]]
-            for seat in pick(rng, blocks[:4])[: 2 if held else int(rng.integers(1, 3) > 1) + 1]:
-                key, rate = key_of("TIC", len(state["tickets"]) + 1), pick(rng, ["full", "full", "reduced"])
+            for seat in any_of(rng, blocks[:4])[: 2 if held else int(rng.integers(1, 3) > 1) + 1]:
+                key, rate = key_of("TIC", len(state["tickets"]) + 1), any_of(rng, ["full", "full", "reduced"])
                 until = min(later(state["today"], int(rng.integers(1, 6))), show["day"])
                 state["tickets"][key] = {
                     "ticket_id": key,
