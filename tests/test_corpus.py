@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -356,7 +357,7 @@ def test_ctrl_c_is_no_bad_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     save(tmp_path / "c")
     before = contents(tmp_path / "c")
 
-    def interrupted(*_: Any) -> str:
+    def interrupted(*_: Any, **__: Any) -> str:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("envscaler.record.digest", interrupted)
@@ -365,6 +366,11 @@ def test_ctrl_c_is_no_bad_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             act()
     monkeypatch.undo()
     assert contents(tmp_path / "c") == before and [p.name for p in tmp_path.iterdir()] == ["c"]
+    remove, turns = shutil.rmtree, iter((interrupted, shutil.rmtree))
+    monkeypatch.setattr(shutil, "rmtree", lambda *args, **options: next(turns, remove)(*args, **options))
+    with pytest.raises(KeyboardInterrupt):
+        save(tmp_path / "c", seed=1)
+    assert [p.name for p in tmp_path.iterdir()] == ["c"]  # the old one is gone, not beside it
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders are renamed by other rules there")

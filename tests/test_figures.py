@@ -460,7 +460,7 @@ def test_equal_themes_can_be_drawn() -> None:
 @pytest.mark.parametrize("count", [0, 3])
 def test_a_map_needs_a_vector_for_each_theme(count: int) -> None:
     named, _ = themes(count)
-    with pytest.raises(ParameterError, match="vector for each"):
+    with pytest.raises(ParameterError, match="finite numbers for each"):
         figures.draw_theme_map(named, np.zeros((2, 4)))
 
 

@@ -9,8 +9,10 @@
 """
 
 import json
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -240,8 +242,11 @@ def _replace(folder: Path, splits: dict[str, Split], about: About) -> None:
     """Write everything beside the folder, then put it in its place."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".corpus-") as beside:
-            new, old = Path(beside) / "new", Path(beside) / "old"
+        with ExitStack() as at_end:
+            beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".corpus-"))
+            for _ in range(2):  # again where Ctrl-C stops the first
+                at_end.callback(shutil.rmtree, beside, ignore_errors=True)
+            new, old = beside / "new", beside / "old"
             _write(new, splits, about)
             try:
                 if folder.exists():
