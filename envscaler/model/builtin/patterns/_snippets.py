@@ -1,8 +1,16 @@
 """Snippets that several patterns begin their templates with: the validations and the plain look-up every world has.
 
 They are jinja macros, so they cost the written code nothing: `<<known(c)>>` becomes the lines that find a record or
-refuse. `MACROS` must stand first in a template that uses them. This module is no pattern.
+refuse. `MACROS` must stand first in a template that uses them. Below them are functions that goals, tables and rows
+of several patterns are made with. This module is no pattern.
 """
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from envscaler.model.builtin.pattern import Goal, Noun, State, Table, attribute, key_of
+from envscaler.model.builtin.phrase import Slots
 
 MACROS = '''\
 <% macro known(n) %>
@@ -45,3 +53,24 @@ IS_DATE = '''
         except ValueError:
             return False
 '''
+
+
+def first_fitting(goal: Goal, options: Iterable[Slots], state: State) -> Slots | None:
+    """The first slots of which the goal's outcome says that the state allows them, None for none."""
+    for slots in options:
+        with suppress(LookupError):
+            goal.outcome(slots, state)
+            return slots
+    return None
+
+
+def table_of(noun: Noun, about: str, **fields: tuple[str, str]) -> Table:
+    """A table with its attributes: name → type and meaning."""
+    return Table(noun, about, [attribute(name, *said) for name, said in fields.items()])
+
+
+def put(state: State, noun: Noun, prefix: str, **row: Any) -> str:
+    """Add a row to the noun's table under the next id, and return that."""
+    key = key_of(prefix, len(state[noun.ids]) + 1)
+    state[noun.ids][key] = {f"{noun.id}_id": key, **row}
+    return key

@@ -18,17 +18,16 @@ from envscaler.model.builtin.pattern import (
     Settings,
     State,
     Table,
-    attribute,
     call,
     either,
     found,
     in_own_words,
-    key_of,
     named,
     only,
     pick,
     shuffled,
 )
+from envscaler.model.builtin.patterns._snippets import first_fitting, put, table_of
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -97,14 +96,6 @@ class Chat(Goal):
         first, all_ = self.seats(state, rng, *roles), self.seats(state, rng)
         return [{"channel": c, "name": a, "other": b} for c, a in first for d, b in all_ if c == d and a != b]
 
-    def fitting(self, options: Iterable[Slots], state: State) -> Slots | None:
-        """The first slots that the state allows."""
-        for slots in options:
-            with suppress(LookupError):
-                self.outcome(slots, state)
-                return slots
-        return None
-
     def written(self, channel: str, slots: Slots, state: State, thread: str | None) -> Added:
         """A new message says so."""
         fields: Row = {
@@ -161,7 +152,9 @@ class Post(Chat):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         text = pick(rng, self.v.s.posts)
-        return self.fitting(({**pair, "text": text} for pair in shuffled(rng, self.pairs(state, rng))), state)
+        return first_fitting(
+            self, ({**pair, "text": text} for pair in shuffled(rng, self.pairs(state, rng))), state
+        )
 
     def plan(self, slots: Slots) -> list[Row]:
         ends = {"channel_id": CHANNEL, "author_id": person(1), "mention_person_id": person(2)}
@@ -200,7 +193,7 @@ class Answer(Chat):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         rows, text = shuffled(rng, list(state["people"].values())), pick(rng, self.v.s.replies)
-        return self.fitting(({"name": row["name"], "text": text} for row in rows), state)
+        return first_fitting(self, ({"name": row["name"], "text": text} for row in rows), state)
 
     def plan(self, slots: Slots) -> list[Row]:
         ends = {"to_message_id": found(1, 0, "message_id"), "author_id": person(0), "text": slots["text"]}
@@ -244,7 +237,7 @@ class SwapPin(Chat):
     needs = ("find_channels", "find_people", "list_messages", "pin_message")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        return self.fitting(shuffled(rng, self.pairs(state, rng, "manager")), state)
+        return first_fitting(self, shuffled(rng, self.pairs(state, rng, "manager")), state)
 
     def plan(self, slots: Slots) -> list[Row]:
         ends = {"message_id": found(4, 0, "message_id"), "replaces_id": found(3, 0, "message_id")}
@@ -285,7 +278,7 @@ class Open(Chat):
     def draw(self, state: State, rng: Rng) -> Slots | None:
         rows, channel = shuffled(rng, list(state["people"].values())), pick(rng, list(self.v.s.fresh))
         slots = {"channel": channel, "purpose": self.v.s.fresh[channel], "team": pick(rng, self.v.s.teams)}
-        return self.fitting(({**slots, "name": row["name"]} for row in rows), state)
+        return first_fitting(self, ({**slots, "name": row["name"]} for row in rows), state)
 
     def plan(self, slots: Slots) -> list[Row]:
         given = {"name": slots["channel"], "visibility": "private", "purpose": slots["purpose"]}
@@ -366,7 +359,7 @@ class Away(Chat):
             later(state["today"], int(rng.integers(3, 40))),
             shuffled(rng, list(state["people"].values())),
         )
-        return self.fitting(({"name": row["name"], "until": until} for row in rows), state)
+        return first_fitting(self, ({"name": row["name"], "until": until} for row in rows), state)
 
     def plan(self, slots: Slots) -> list[Row]:
         ends = {"person_id": person(0), "until": slots["until"], "cover_id": found(1, 0, "cover_id")}
@@ -415,7 +408,7 @@ class Back(Chat):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         rows = shuffled(rng, list(state["people"].values()))
-        return self.fitting(({"name": row["name"]} for row in rows), state)
+        return first_fitting(self, ({"name": row["name"]} for row in rows), state)
 
     def plan(self, slots: Slots) -> list[Row]:
         return [*look(slots["name"]), call("come_back", person_id=person(0))]
@@ -443,7 +436,7 @@ class HandOver(Chat):
     needs = ("find_channels", "find_people", "hand_over_channel")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        return self.fitting(shuffled(rng, self.pairs(state, rng, "manager")), state)
+        return first_fitting(self, shuffled(rng, self.pairs(state, rng, "manager")), state)
 
     def plan(self, slots: Slots) -> list[Row]:
         ends = {"channel_id": CHANNEL, "manager_id": person(1), "successor_id": person(2)}
@@ -480,7 +473,7 @@ class CatchUp(Chat):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         rows = shuffled(rng, list(state["people"].values()))
-        return self.fitting(({"name": row["name"]} for row in rows), state)
+        return first_fitting(self, ({"name": row["name"]} for row in rows), state)
 
     def plan(self, slots: Slots) -> list[Row]:
         ends = {"channel_id": found(1, 0, "channel_id"), "person_id": person(0)}
@@ -526,7 +519,7 @@ class React(Chat):
     def draw(self, state: State, rng: Rng) -> Slots | None:
         reaction = pick(rng, self.v.s.reactions)
         pairs = shuffled(rng, self.pairs(state, rng))
-        return self.fitting(({**pair, "reaction": reaction} for pair in pairs), state)
+        return first_fitting(self, ({**pair, "reaction": reaction} for pair in pairs), state)
 
     def plan(self, slots: Slots) -> list[Row]:
         ends = {"message_id": found(3, 0, "message_id"), "person_id": person(1)}
@@ -564,7 +557,7 @@ class Leave(Chat):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         seats = self.seats(state, rng, "member")
-        return self.fitting(({"channel": c, "name": p} for c, p in seats), state)
+        return first_fitting(self, ({"channel": c, "name": p} for c, p in seats), state)
 
     def plan(self, slots: Slots) -> list[Row]:
         calls = look(slots["name"], channel=slots["channel"])
@@ -598,11 +591,8 @@ class Channels(Pattern):
         }
 
     def tables(self, v: SimpleNamespace) -> list[Table]:
-        def table(noun: Noun, about: str, **fields: tuple[str, str]) -> Table:
-            return Table(noun, about, [attribute(name, *said) for name, said in fields.items()])
-
         return [
-            table(
+            table_of(
                 v.person,
                 "Somebody who uses the workspace.",
                 person_id=("str", "unique id, e.g. PER-001"),
@@ -613,7 +603,7 @@ class Channels(Pattern):
                 away_until=("str | None", "day of return, as YYYY-MM-DD; None unless away"),
                 covered_by_id=("str | None", "person who stands in; None unless away"),
             ),
-            table(
+            table_of(
                 v.channel,
                 "A place to write in.",
                 channel_id=("str", "unique id, e.g. CHN-001"),
@@ -623,7 +613,7 @@ class Channels(Pattern):
                 status=("str", "open or archived"),
                 created_on=("str", "date, as YYYY-MM-DD"),
             ),
-            table(
+            table_of(
                 v.membership,
                 "The place of a person in a channel.",
                 membership_id=("str", "unique id, e.g. MBS-001"),
@@ -633,7 +623,7 @@ class Channels(Pattern):
                 active=("bool", "false once the person has left"),
                 read_through_id=("str | None", "newest message that has been read, None for none"),
             ),
-            table(
+            table_of(
                 v.message,
                 "A message in a channel, or a reply to one.",
                 message_id=("str", "unique id, e.g. MSG-001; later ones have higher numbers"),
@@ -646,7 +636,7 @@ class Channels(Pattern):
                 reply_count=("int", "how many replies its thread has, 0 for a reply"),
                 reactions=("dict[str, list[str]]", "reaction and the ids of those who gave it, sorted"),
             ),
-            table(
+            table_of(
                 v.mention,
                 "A call for somebody's attention in a message.",
                 mention_id=("str", "unique id, e.g. MEN-001; later ones have higher numbers"),
@@ -953,7 +943,7 @@ def list_quiet_channels(self, since: str) -> dict:
     """List open channels without a message since a day, the one that has been quiet longest first.
 
     Args:
-        since: The day, as YYYY-MM-DD, not after today; whoever wrote on it or later is not quiet.
+        since: The day, as YYYY-MM-DD, not after today; a channel with a message on it or later is not quiet.
 
     Returns:
         The channels with the ids of their `managers`, their `size` and `last_message_on`.
@@ -1287,15 +1277,10 @@ def come_back(self, person_id: str) -> dict:
     def generate(self, v: SimpleNamespace, state: State, rng: Rng) -> None:
         s, today = v.s, state["today"]
 
-        def add(table: str, prefix: str, **row: Any) -> str:
-            key = key_of(prefix, len(state[table]) + 1)
-            state[table][key] = {f"{v.person.id if table == 'people' else table[:-1]}_id": key, **row}
-            return key
-
         for n, name in enumerate(names.people(rng, int(rng.integers(9, 12)))):
             kind, status = "guest" if n > 7 else "staff", pick(rng, ["available", "available", "busy"])
             row = {"name": name, "kind": kind, "team": s.teams[n % len(s.teams)], "status": status}
-            add("people", "PER", **row, away_until=None, covered_by_id=None)
+            put(state, v.person, "PER", **row, away_until=None, covered_by_id=None)
         staff = [key for key, p in state["people"].items() if p["kind"] == "staff"]
         absent = shuffled(rng, staff)[:2]
         for key in absent:
@@ -1309,7 +1294,9 @@ def come_back(self, person_id: str) -> dict:
         drafts = []
         for n, name in enumerate(shuffled(rng, list(s.channels))[:6]):
             row = {"name": name, "visibility": pick(rng, ["public", "private"]), "purpose": s.channels[name]}
-            channel = add("channels", "CHN", **row, status="archived" if n == 5 else "open", created_on="")
+            channel = put(
+                state, v.channel, "CHN", **row, status="archived" if n == 5 else "open", created_on=""
+            )
             manager = staff[n]
             inside = [
                 manager,
@@ -1320,11 +1307,19 @@ def come_back(self, person_id: str) -> dict:
             state["channels"][channel]["created_on"] = later(today, -quiet - int(rng.integers(20, 200)))
             for one in inside:
                 role = {"role": "manager" if one == manager else "member", "active": True}
-                add("memberships", "MBS", channel_id=channel, person_id=one, **role, read_through_id=None)
+                put(
+                    state,
+                    v.membership,
+                    "MBS",
+                    channel_id=channel,
+                    person_id=one,
+                    **role,
+                    read_through_id=None,
+                )
             drafts += [(later(today, -day), channel, inside) for day in days]
-        self._write(v, state, rng, sorted(drafts, key=lambda draft: draft[:2]), add)
+        self._write(v, state, rng, sorted(drafts, key=lambda draft: draft[:2]))
 
-    def _write(self, v: SimpleNamespace, state: State, rng: Rng, drafts: list[Any], add: Any) -> None:
+    def _write(self, v: SimpleNamespace, state: State, rng: Rng, drafts: list[Any]) -> None:
         posts, replies = shuffled(rng, v.s.posts), shuffled(rng, v.s.replies)
         for n, (day, channel, inside) in enumerate(drafts):
             before = [k for k, m in state["messages"].items() if m["channel_id"] == channel]
@@ -1340,7 +1335,7 @@ def come_back(self, person_id: str) -> dict:
                 "text": text,
                 "sent_on": day,
             }
-            key = add("messages", "MSG", **row, pinned=bool(pinned), reply_count=0, reactions=fans)
+            key = put(state, v.message, "MSG", **row, pinned=bool(pinned), reply_count=0, reactions=fans)
             if thread:
                 state["messages"][thread]["reply_count"] += 1
             for place in state["memberships"].values():
@@ -1348,9 +1343,9 @@ def come_back(self, person_id: str) -> dict:
                 place["read_through_id"] = (
                     key if place["channel_id"] == channel and seen else place["read_through_id"]
                 )
-            self._mention(state, rng, key, shuffled(rng, [one for one in inside if one != author])[0], add)
+            self._mention(v, state, rng, key, shuffled(rng, [one for one in inside if one != author])[0])
 
-    def _mention(self, state: State, rng: Rng, message: str, person: str, add: Any) -> None:
+    def _mention(self, v: SimpleNamespace, state: State, rng: Rng, message: str, person: str) -> None:
         channel, day = state["messages"][message]["channel_id"], state["messages"][message]["sent_on"]
         if rng.random() < 0.35:
             return
@@ -1359,9 +1354,9 @@ def come_back(self, person_id: str) -> dict:
         row = {"message_id": message, "status": status, "made_on": day}
         cover = state["people"][person]["covered_by_id"]
         inside = {m["person_id"] for m in state["memberships"].values() if m["channel_id"] == channel}
-        add("mentions", "MEN", **row, called_id=person, on_behalf_of_id=None)
+        put(state, v.mention, "MEN", **row, called_id=person, on_behalf_of_id=None)
         if cover in inside:
-            add("mentions", "MEN", **row, called_id=cover, on_behalf_of_id=person)
+            put(state, v.mention, "MEN", **row, called_id=cover, on_behalf_of_id=person)
 
 
 PATTERN = Channels

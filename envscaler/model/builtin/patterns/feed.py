@@ -1,7 +1,6 @@
 """Feed: profiles that post for an audience, follow, tag, report and block each other."""
 
 from collections import Counter
-from collections.abc import Iterable
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -19,17 +18,16 @@ from envscaler.model.builtin.pattern import (
     Settings,
     State,
     Table,
-    attribute,
     call,
     either,
     found,
     in_own_words,
-    key_of,
     named,
     only,
     pick,
     shuffled,
 )
+from envscaler.model.builtin.patterns._snippets import first_fitting, put, table_of
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -102,24 +100,16 @@ class Feed(Goal):
         item = f"Has the number of followers of {row['name']} changed by {by}?"
         return Changed("profiles", profile, {"followers": row["followers"] + by}, item)
 
-    def fitting(self, options: Iterable[Slots], state: State) -> Slots | None:
-        """The first slots that the state allows."""
-        for slots in options:
-            with suppress(LookupError):
-                self.outcome(slots, state)
-                return slots
-        return None
-
     def anyone(self, state: State, rng: Rng, **slots: Any) -> Slots | None:
         """Those slots with the name of a profile that fits."""
         rows = shuffled(rng, list(state["profiles"].values()))
-        return self.fitting(({"name": row["name"], **slots} for row in rows), state)
+        return first_fitting(self, ({"name": row["name"], **slots} for row in rows), state)
 
     def two(self, state: State, rng: Rng, **slots: Any) -> Slots | None:
         """Those slots with the names of two profiles that fit."""
         rows = [row["name"] for row in state["profiles"].values()]
         pairs = shuffled(rng, [(one, other) for one in rows for other in rows if one != other])
-        return self.fitting(({"name": one, "other": other, **slots} for one, other in pairs), state)
+        return first_fitting(self, ({"name": one, "other": other, **slots} for one, other in pairs), state)
 
 
 def look(*people: str) -> list[Row]:
@@ -191,7 +181,7 @@ class Schedule(Feed):
             "text": pick(rng, self.v.s.page_posts),
             "audience": pick(rng, ["everyone", "followers"]),
         }
-        return self.fitting(({"name": name, **slots} for name in shuffled(rng, pages)), state)
+        return first_fitting(self, ({"name": name, **slots} for name in shuffled(rng, pages)), state)
 
     def plan(self, slots: Slots) -> list[Row]:
         given = {"text": slots["text"], "audience": slots["audience"], "publish_on": slots["day"]}
@@ -326,7 +316,9 @@ class CloseComments(Feed):
             if word in c["text"].lower()
         ]
         rude = [{"name": state["profiles"][key]["name"], "word": word} for key, word in shuffled(rng, pairs)]
-        return self.fitting(rude, state) or self.anyone(state, rng, word=pick(rng, list(self.v.s.shunned)))
+        return first_fitting(self, rude, state) or self.anyone(
+            state, rng, word=pick(rng, list(self.v.s.shunned))
+        )
 
     def plan(self, slots: Slots) -> list[Row]:
         close = call("close_comments", post_id=found(1, 0, "post_id"), words=slots["word"])
@@ -472,7 +464,7 @@ class Block(Feed):
         tied = [f for f in state["follows"].values() if f["status"] == "active"]
         pairs = [(f["followed_id"], f["follower_id"]) for f in shuffled(rng, tied)]
         rows = [(state["profiles"][a]["name"], state["profiles"][b]["name"]) for a, b in pairs]
-        return self.fitting(({"name": one, "other": other} for one, other in rows), state)
+        return first_fitting(self, ({"name": one, "other": other} for one, other in rows), state)
 
     def plan(self, slots: Slots) -> list[Row]:
         return [
@@ -569,7 +561,7 @@ class Uphold(Feed):
     needs: ClassVar[tuple[str, ...]] = ("list_report_queue", "decide_reports")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        return self.fitting([{}], state)
+        return first_fitting(self, [{}], state)
 
     def plan(self, slots: Slots) -> list[Row]:
         return [
@@ -667,11 +659,8 @@ class FeedPattern(Pattern):
         return {**{word: Noun(word) for word in words}, **said}
 
     def tables(self, v: SimpleNamespace) -> list[Table]:
-        def table(noun: Noun, about: str, **fields: tuple[str, str]) -> Table:
-            return Table(noun, about, [attribute(name, *said) for name, said in fields.items()])
-
         return [
-            table(
+            table_of(
                 v.profile,
                 "A person or a page that posts.",
                 profile_id=("str", "unique id, e.g. PRF-001"),
@@ -683,7 +672,7 @@ class FeedPattern(Pattern):
                 status=("str", "active or suspended"),
                 blocked_ids=("list[str]", "profiles it has blocked, sorted"),
             ),
-            table(
+            table_of(
                 v.post,
                 "Something that a profile has published or will.",
                 post_id=("str", "unique id, e.g. PST-001"),
@@ -696,7 +685,7 @@ class FeedPattern(Pattern):
                 removed_by=("str | None", "author or moderator; None unless removed"),
                 replaces_id=("str | None", "removed post that it corrects, otherwise None"),
             ),
-            table(
+            table_of(
                 v.comment,
                 "What somebody says about a post.",
                 comment_id=("str", "unique id, e.g. CMT-001"),
@@ -706,7 +695,7 @@ class FeedPattern(Pattern):
                 hidden=("bool", "whether nobody sees it any more"),
                 made_on=("str", "date, as YYYY-MM-DD"),
             ),
-            table(
+            table_of(
                 v.follow,
                 "That one profile follows another, or has asked to.",
                 follow_id=("str", "unique id, e.g. FLW-001"),
@@ -715,7 +704,7 @@ class FeedPattern(Pattern):
                 status=("str", "requested, active or ended"),
                 since=("str", "day it was requested or began, as YYYY-MM-DD"),
             ),
-            table(
+            table_of(
                 v.tag,
                 "That a profile is named in a post, which the profile has to approve.",
                 tag_id=("str", "unique id, e.g. TAG-001; later ones have higher numbers"),
@@ -723,7 +712,7 @@ class FeedPattern(Pattern):
                 profile_id=("str", "who is named"),
                 status=("str", "pending, approved or removed"),
             ),
-            table(
+            table_of(
                 v.report,
                 "A complaint about a post.",
                 report_id=("str", "unique id, e.g. REP-001"),
@@ -744,7 +733,7 @@ class FeedPattern(Pattern):
             """,
         ),
         RuleText(
-            "Once one of two profiles has blocked the other, neither follows the other or asks to.",
+            "A block between two profiles leaves nothing of their follows and requests, and no new ones begin.",
             """
             shut = {
                 (key, other) for key, row in rows(after, "profiles").items() for other in row.get("blocked_ids") or []
@@ -1394,11 +1383,6 @@ def decide_reports(self, post_id: str, uphold: bool) -> dict:
     def generate(self, v: SimpleNamespace, state: State, rng: Rng) -> None:
         s, today = v.s, state["today"]
 
-        def add(table: str, prefix: str, **row: Any) -> str:
-            key = key_of(prefix, len(state[table]) + 1)
-            state[table][key] = {f"{table[:-1]}_id": key, **row}
-            return key
-
         persons, pages = names.people(rng, int(rng.integers(7, 9))), shuffled(rng, s.pages)[:3]
         for n, name in enumerate([*persons, *pages]):
             row = {
@@ -1407,7 +1391,7 @@ def decide_reports(self, post_id: str, uphold: bool) -> dict:
                 "locked": n < 3,
                 "followers": 0,
             }
-            add("profiles", "PRF", **row, strikes=0, status="active", blocked_ids=[])
+            put(state, v.profile, "PRF", **row, strikes=0, status="active", blocked_ids=[])
         everybody = list(state["profiles"])
         one, other = shuffled(rng, everybody)[:2]
         state["profiles"][one]["blocked_ids"] = [other]
@@ -1420,12 +1404,20 @@ def decide_reports(self, post_id: str, uphold: bool) -> dict:
                 status, days = "requested", 1 + days % 40
             if status:
                 wanted[status] -= 1
-                add("follows", "FLW", follower_id=a, followed_id=b, status=status, since=later(today, -days))
+                put(
+                    state,
+                    v.follow,
+                    "FLW",
+                    follower_id=a,
+                    followed_id=b,
+                    status=status,
+                    since=later(today, -days),
+                )
                 state["profiles"][b]["followers"] += status == "active"
-        self._posts(v, state, rng, add)
-        self._around(v, state, rng, add)
+        self._posts(v, state, rng)
+        self._around(v, state, rng)
 
-    def _posts(self, v: SimpleNamespace, state: State, rng: Rng, add: Any) -> None:
+    def _posts(self, v: SimpleNamespace, state: State, rng: Rng) -> None:
         today, texts, news = state["today"], shuffled(rng, v.s.posts), shuffled(rng, v.s.page_posts)
         drafts = []
         for key, row in state["profiles"].items():
@@ -1443,10 +1435,10 @@ def decide_reports(self, post_id: str, uphold: bool) -> dict:
                 "audience": pick(rng, ["everyone", "everyone", "followers"]),
             }
             row |= {"status": status, "publish_on": day, "comments_open": bool(rng.random() < 0.85)}
-            add("posts", "PST", **row, removed_by="moderator" if gone else None, replaces_id=None)
+            put(state, v.post, "PST", **row, removed_by="moderator" if gone else None, replaces_id=None)
             state["profiles"][key]["strikes"] += gone
 
-    def _around(self, v: SimpleNamespace, state: State, rng: Rng, add: Any) -> None:
+    def _around(self, v: SimpleNamespace, state: State, rng: Rng) -> None:
         s, today, goal = v.s, state["today"], Feed(v, [])
         pairs = [(key, post) for key in state["profiles"] for post in state["posts"].values()]
         seen = []
@@ -1458,29 +1450,28 @@ def decide_reports(self, post_id: str, uphold: bool) -> dict:
         for key, post in [pair for pair in seen if pair[1]["comments_open"]][:14]:
             text = pick(rng, list(s.shunned.values()) if rng.random() < 0.35 else s.comments)
             day = max(post["publish_on"], later(today, -next(ago)))
-            add(
-                "comments",
-                "CMT",
-                post_id=post["post_id"],
-                profile_id=key,
-                text=text,
-                hidden=False,
-                made_on=day,
-            )
+            row = {
+                "post_id": post["post_id"],
+                "profile_id": key,
+                "text": text,
+                "hidden": False,
+                "made_on": day,
+            }
+            put(state, v.comment, "CMT", **row)
         for n, (key, post) in enumerate(seen[14:22]):
             status = "approved" if n % 4 == 3 else "removed" if n % 4 == 2 else "pending"
-            add("tags", "TAG", post_id=post["post_id"], profile_id=key, status=status)
+            put(state, v.tag, "TAG", post_id=post["post_id"], profile_id=key, status=status)
         gone = [post for post in state["posts"].values() if post["status"] == "removed"]
         for post in gone:
             by = pick(rng, [key for key in state["profiles"] if key != post["profile_id"]])
             row = {"post_id": post["post_id"], "reporter_id": by, "reason": pick(rng, s.reasons)}
-            add("reports", "REP", **row, status="upheld", decided_on=later(today, 0 - next(ago) % 3))
+            put(state, v.report, "REP", **row, status="upheld", decided_on=later(today, 0 - next(ago) % 3))
         most = Counter(post["post_id"] for _, post in seen)
         marked = [key for key, count in most.items() if count > 2][:3]
         for n, number in enumerate(marked):
             for key, _ in [pair for pair in seen if pair[1]["post_id"] == number][: 3 - n]:
                 row = {"post_id": number, "reporter_id": key, "reason": pick(rng, s.reasons)}
-                add("reports", "REP", **row, status="open", decided_on=None)
+                put(state, v.report, "REP", **row, status="open", decided_on=None)
 
 
 PATTERN = FeedPattern

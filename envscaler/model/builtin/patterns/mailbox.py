@@ -1,7 +1,5 @@
 """Mailbox: one person's emails in threads and folders, filters that sort them, and who is answered or blocked."""
 
-from collections.abc import Iterable
-from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -18,16 +16,15 @@ from envscaler.model.builtin.pattern import (
     Settings,
     State,
     Table,
-    attribute,
     call,
     found,
     in_own_words,
-    key_of,
     named,
     only,
     pick,
     shuffled,
 )
+from envscaler.model.builtin.patterns._snippets import first_fitting, put, table_of
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -85,18 +82,10 @@ class Mail(Goal):
         """An email has these values."""
         return Changed("emails", email["email_id"], fields, item, (email["thread_id"], email["contact_id"]))
 
-    def fitting(self, options: Iterable[Slots], state: State) -> Slots | None:
-        """The first slots that the state allows."""
-        for slots in options:
-            with suppress(LookupError):
-                self.outcome(slots, state)
-                return slots
-        return None
-
     def anyone(self, state: State, rng: Rng, **slots: Any) -> Slots | None:
         """Those slots with the name of a contact who fits."""
         rows = shuffled(rng, list(state["contacts"].values()))
-        return self.fitting(({"name": row["name"], **slots} for row in rows), state)
+        return first_fitting(self, ({"name": row["name"], **slots} for row in rows), state)
 
     def sent(
         self,
@@ -198,7 +187,7 @@ class ReplyLongest(Reply):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         slots = {"days": int(rng.integers(4, 12)), "text": pick(rng, self.v.s.replies)}
-        return self.fitting([slots], state)
+        return first_fitting(self, [slots], state)
 
     def plan(self, slots: Slots) -> list[Row]:
         answer = call("reply_to_email", answers_id=found(0, 0, "email_id"), text=slots["text"])
@@ -430,7 +419,7 @@ class PlanAbsence(Mail):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         slots = ({**self.days(state, rng), "text": pick(rng, self.v.s.absences)} for _ in range(9))
-        return self.fitting(slots, state)
+        return first_fitting(self, slots, state)
 
     def plan(self, slots: Slots) -> list[Row]:
         return [call("plan_absence", first_day=slots["first"], last_day=slots["last"], text=slots["text"])]
@@ -465,7 +454,7 @@ class MoveAbsence(PlanAbsence):
     weight = 1.0
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        return self.fitting((self.days(state, rng) for _ in range(9)), state)
+        return first_fitting(self, (self.days(state, rng) for _ in range(9)), state)
 
     def plan(self, slots: Slots) -> list[Row]:
         ends = {
@@ -500,7 +489,7 @@ class Strip(Mail):
     needs = ("check_quota", "strip_attachments")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        return self.fitting([{}], state)
+        return first_fitting(self, [{}], state)
 
     def plan(self, slots: Slots) -> list[Row]:
         return [call("check_quota"), call("strip_attachments", email_id=found(0, "largest", 0, "email_id"))]
@@ -523,7 +512,9 @@ class Rename(Mail):
     weight = 0.6
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        return self.fitting([{"old": pick(rng, self.v.s.labels), "new": pick(rng, self.v.s.fresh)}], state)
+        return first_fitting(
+            self, [{"old": pick(rng, self.v.s.labels), "new": pick(rng, self.v.s.fresh)}], state
+        )
 
     def plan(self, slots: Slots) -> list[Row]:
         return [call("rename_label", old_label=slots["old"], new_label=slots["new"])]
@@ -559,11 +550,8 @@ class Mailbox(Pattern):
         return {**{word: Noun(word) for word in words}, "text_kb": TEXT_KB}
 
     def tables(self, v: SimpleNamespace) -> list[Table]:
-        def table(noun: Noun, about: str, **fields: tuple[str, str]) -> Table:
-            return Table(noun, about, [attribute(name, *said) for name, said in fields.items()])
-
         return [
-            table(
+            table_of(
                 v.contact,
                 "Somebody the owner of the mailbox writes to or hears from.",
                 contact_id=("str", "unique id, e.g. CON-001"),
@@ -571,14 +559,14 @@ class Mailbox(Pattern):
                 address=("str", "email address"),
                 blocked=("bool", "whether nothing of theirs reaches the inbox"),
             ),
-            table(
+            table_of(
                 v.folder,
                 "A place for emails.",
                 folder_id=("str", "unique id, e.g. FLD-001"),
                 name=("str", "name, unique"),
                 kind=("str", "system or own"),
             ),
-            table(
+            table_of(
                 v.thread,
                 "Emails about one subject.",
                 thread_id=("str", "unique id, e.g. THR-001"),
@@ -586,7 +574,7 @@ class Mailbox(Pattern):
                 email_count=("int", "how many emails it has"),
                 latest_on=("str", "date of its latest email, as YYYY-MM-DD"),
             ),
-            table(
+            table_of(
                 v.email,
                 "An email that came in or was sent.",
                 email_id=("str", "unique id, e.g. EML-001; later ones have higher numbers"),
@@ -605,7 +593,7 @@ class Mailbox(Pattern):
                 answers_id=("str | None", "the email it is a reply to, otherwise None"),
                 forwards_id=("str | None", "the email it passes on, otherwise None"),
             ),
-            table(
+            table_of(
                 v.filter,
                 "What is to happen to certain emails in the inbox.",
                 filter_id=("str", "unique id, e.g. FLT-001"),
@@ -616,7 +604,7 @@ class Mailbox(Pattern):
                 active=("bool", "whether it can be applied"),
                 hits=("int", "emails it has sorted so far"),
             ),
-            table(
+            table_of(
                 v.absence,
                 "Days on which an automatic reply is sent.",
                 absence_id=("str", "unique id, e.g. ABS-001"),
@@ -641,7 +629,7 @@ class Mailbox(Pattern):
             """,
         ),
         RuleText(
-            "An email lies in Snoozed exactly when it has a day to come back.",
+            "An email lies in Snoozed exactly when it has a day on which it returns.",
             """
             folders = rows(after, "folders")
             return all(
@@ -698,7 +686,7 @@ class Mailbox(Pattern):
             """,
         ),
         RuleText(
-            "A filter without a condition, or without anything it does, is not allowed to be active.",
+            "A filter cannot be active without a condition and something that it does.",
             """
             for row in rows(after, "filters").values():
                 condition = row.get("contact_id") or row.get("words")
@@ -1258,21 +1246,16 @@ def strip_attachments(self, email_id: str) -> dict:
     def generate(self, v: SimpleNamespace, state: State, rng: Rng) -> None:
         s, today = v.s, state["today"]
 
-        def add(table: str, prefix: str, **row: Any) -> str:
-            key = key_of(prefix, len(state[table]) + 1)
-            state[table][key] = {f"{table[:-1]}_id": key, **row}
-            return key
-
         folders = {
-            name: add("folders", "FLD", name=name, kind="system" if name in SYSTEM else "own")
+            name: put(state, v.folder, "FLD", name=name, kind="system" if name in SYSTEM else "own")
             for name in (*SYSTEM, *s.folders)
         }
         for n, name in enumerate(names.people(rng, int(rng.integers(8, 11)))):
-            add("contacts", "CON", name=name, address=names.email(name), blocked=n in (2, 5))
+            put(state, v.contact, "CON", name=name, address=names.email(name), blocked=n in (2, 5))
         contacts = list(state["contacts"])
         drafts = []
         for n, subject in enumerate(shuffled(rng, list(s.letters))[:10]):
-            thread = add("threads", "THR", subject=subject, email_count=0, latest_on="")
+            thread = put(state, v.thread, "THR", subject=subject, email_count=0, latest_on="")
             ago = int(rng.integers(3, 60))
             for number, text in enumerate(s.letters[subject][: 1 + int(rng.integers(0, 3))]):
                 ago = max(0, ago - int(rng.integers(1, 9)) * (number > 0))
@@ -1287,29 +1270,26 @@ def strip_attachments(self, email_id: str) -> dict:
             labels = sorted(shuffled(rng, s.labels)[: int(rng.integers(0, 3))])
             kept = {"labels": labels, "unread": not answered and rng.random() < 0.5}
             size = int(rng.integers(150, 4000)) if rng.random() < 0.6 else 0
-            key = self._email(add, state, row, day, text, size, answered=answered, **kept)
+            key = self._email(v, state, row, day, text, size, answered=answered, **kept)
             if answered:
                 row |= {"folder_id": folders["Sent"], "snoozed_until": None}
                 reply = pick(rng, s.replies)
-                self._email(add, state, row, later(day, 0), reply, 0, outgoing=True, answers_id=key)
+                self._email(v, state, row, later(day, 0), reply, 0, outgoing=True, answers_id=key)
         heard = shuffled(rng, [key for key in contacts if not state["contacts"][key]["blocked"]])
         for n, own in enumerate([*s.folders, s.folders[0]]):
             fields = {"contact_id": heard[n], "words": None, "folder_id": folders[own], "label": None}
             if n == 1:
                 fields |= {"contact_id": None, "words": "invoice", "label": pick(rng, s.labels)}
-            add("filters", "FLT", **fields, active=n != 2, hits=int(rng.integers(0, 30)))
+            put(state, v.filter, "FLT", **fields, active=n != 2, hits=int(rng.integers(0, 30)))
         for n, ago in enumerate((-200, -60, 20, 70)):
             first = later(today, ago + int(rng.integers(0, 20)))
             row = {"first_day": first, "last_day": later(first, int(rng.integers(2, 14)))}
-            add(
-                "absences",
-                "ABS",
-                **row,
-                text=pick(rng, s.absences),
-                status="cancelled" if n == 0 else "planned",
-            )
+            status = "cancelled" if n == 0 else "planned"
+            put(state, v.absence, "ABS", **row, text=pick(rng, s.absences), status=status)
 
-    def _email(self, add: Any, state: State, row: Row, day: str, text: str, size: int, **more: Any) -> str:
+    def _email(
+        self, v: SimpleNamespace, state: State, row: Row, day: str, text: str, size: int, **more: Any
+    ) -> str:
         thread = state["threads"][row["thread_id"]]
         thread["email_count"] += 1
         thread["latest_on"] = max(thread["latest_on"], day)
@@ -1321,7 +1301,7 @@ def strip_attachments(self, email_id: str) -> dict:
             "size_kb": TEXT_KB + size,
         }
         plain |= {"unread": False, "answered": False, "labels": [], "answers_id": None, "forwards_id": None}
-        return str(add("emails", "EML", **row, **{**plain, **more}))
+        return put(state, v.email, "EML", **row, **{**plain, **more})
 
 
 PATTERN = Mailbox
