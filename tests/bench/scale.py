@@ -3,7 +3,7 @@
     python tests/bench/scale.py 8 64                              the same work an environment, twice
     python tests/bench/scale.py 191 --scenarios 38 --load         a load test: can the stages carry the paper's size?
 
-Environments come from the built-in model, which errs at its usual rate: one of each domain, and where more are asked
+Environments come from the built-in model: one of each domain, and where more are asked
 for than there are domains, more of the same domains in other words. **Such a number says what the stages carry, not
 how many worlds there are**: `--load` allows it, and every line then says `load test`. Stages run as in the notebooks,
 without what these draw and measure besides. Memory is that of all processes together (a page that several share is
@@ -65,7 +65,8 @@ def themes(n: int, seed: int) -> list[Theme]:
 
 def stages(n: int, arguments: argparse.Namespace) -> dict[str, Any]:
     """Seconds of each stage for n environments, and what came out of it."""
-    model, options = es.connect("builtin", seed=arguments.seed), {"seed": arguments.seed, "progress": False}
+    model = es.connect("builtin", seed=arguments.seed, fault_rate=arguments.fault_rate)
+    options = {"seed": arguments.seed, "progress": False}
     seconds: dict[str, float] = {}
 
     def timed(stage: str, work: Callable[[], Any]) -> Any:
@@ -111,6 +112,7 @@ def main() -> None:
     parser.add_argument("--probes", type=int, default=100, help="of each audit")
     parser.add_argument("--scenarios", type=int, default=30, help="of each environment")
     parser.add_argument("--rollouts", type=int, default=25, help="for each environment, all agents together")
+    parser.add_argument("--fault-rate", type=float, default=0.15, help="how often the model errs")
     parser.add_argument("--seed", type=int, default=0, help="of every random choice")
     parser.add_argument("--load", action="store_true", help="allow more environments than there are domains")
     arguments = parser.parse_args()
