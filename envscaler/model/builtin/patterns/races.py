@@ -102,7 +102,7 @@ class Club(Goal):
     def race(self, slots: Slots, state: State, slot: str = "race", status: str = "open") -> Row:
         """The race a sentence names."""
         race = named(state, self.v.r, slots[slot])
-        if race["status"] != status:
+        if race["status"] != status or (status == "open" and days_to(state, race) < 1):
             raise LookupError(f"{race['name']} is {race['status']}")
         return race
 
@@ -355,6 +355,35 @@ class DrawWaves(Club):
         return told
 
 
+class StartRace(Club):
+    """The gun goes off."""
+
+    phrases = (
+        "The {race:name} of today has been started, please enter that and take everybody who still waits off the list.",
+        "Please start the {race:name}, which is run today; its waiting list is void.",
+    )
+    needs = ("list_races", "start_race")
+    weight = 0.5
+
+    def draw(self, state: State, rng: Rng) -> Slots | None:
+        races = [r for r in state["races"].values() if r["status"] == "open" and r["day"] == state["today"]]
+        return {"race": any_of(rng, races)["name"]}
+
+    def plan(self, slots: Slots) -> list[Row]:
+        return steps(slots, "list_races name=race", "start_race race_id<0")
+
+    def outcome(self, slots: Slots, state: State) -> list[Outcome]:
+        race = named(state, self.v.r, slots["race"])
+        if race["status"] != "open" or race["day"] != state["today"]:
+            raise LookupError("it does not start today")
+        item = f"Has the {slots['race']} been started?"
+        told: list[Outcome] = [Changed("races", race["race_id"], {"status": "running"}, item)]
+        for entry in entries_of(state, race["race_id"], "waiting"):
+            item = f"Is {state['runners'][entry['runner_id']]['name']} off the waiting list of the {slots['race']}?"
+            told.append(self.change(entry, item, status="scratched"))
+        return told
+
+
 class Finish(Club):
     """A finish time."""
 
@@ -428,6 +457,7 @@ class Decide(Club):
         "Please uphold the open protest against bib {bib:int} of the {race:name} and add {penalty:int} seconds.",
     )
     needs = ("list_races", "list_protests", "decide_protest")
+    weight = 0.6
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         protest = any_of(rng, [p for p in state["protests"].values() if p["status"] == "open"])
@@ -489,7 +519,7 @@ class Races(Pattern):
     Settings = RacesSettings
     IMPORTS = ("from datetime import date",)
     GOALS: ClassVar = (
-        Enter, Scratch, HandOn, OtherRace, AddPlaces, DrawWaves, Finish, ProtestLeader, Decide, MakeOfficial,
+        Enter, Scratch, HandOn, OtherRace, AddPlaces, DrawWaves, StartRace, Finish, ProtestLeader, Decide, MakeOfficial,
     )  # fmt: skip
 
     def vocabulary(self, s: RacesSettings, shared: dict[str, Noun]) -> dict[str, Any]:
@@ -1016,6 +1046,25 @@ def draw_waves(self, race_id: str, size: int) -> dict:
         entry["wave"] = wave
     done [dict(entry) for entry in grid] :: {waves[-1]} waves drawn.
 
+def start_race(self, race_id: str) -> dict:
+    """Start a race on its day; whoever still waits for a place is taken off the list.
+
+    Args:
+        race_id: Id of a race that is open, of today.
+
+    Returns:
+        The race with the number of runners on the `course` and the ids of entries taken `off`, or an error.
+    """
+    need r
+    refuse if race["status"] != "open" or race["day"] != self.today :: The {race['name']} does not start today.
+    course, queue = self._entries(race_id, "entered"), self._entries(race_id, "waiting")
+    refuse if not course :: Nobody is entered for the {race['name']}.
+    for entry in queue:
+        entry["status"] = "scratched"
+    race["status"] = "running"
+    data = {**race, "course": len(course), "off": [entry["entry_id"] for entry in queue]}
+    return {"success": True, "message": f"{len(course)} runners are on the course.", "data": data}
+
 def record_finish(self, race_id: str, bib: int, time: str) -> dict:
     """Record the net time of a runner who has finished.
 
@@ -1147,14 +1196,14 @@ def make_official(self, race_id: str) -> dict:
             }
         ahead = sorted(int(d) for d in rng.choice(range(2, 60), size=len(s.races), replace=False))
         for n, (name, race) in enumerate(zip(shuffled(rng, list(s.races)), ahead, strict=True)):
-            key, day = key_of("RAC", n + 1), (0, -1)[n] if n < 2 else race
+            key, day = key_of("RAC", n + 1), (-1, -2, 0)[n] if n < 3 else race
             plan = s.races[name]
             state["races"][key] = {
                 **{"race_id": key, "name": name, "km": plan.km, "day": later(today, day)},
-                **{"places": 5 if n == 2 else 8, "fee": plan.fee, "min_age": plan.min_age},
+                **{"places": 5 if n in (2, 3) else 8, "fee": plan.fee, "min_age": plan.min_age},
                 **{"first_bib": 100 * n + 101, "status": "running" if n < 2 else "open"},
             }
-            self._field(v, state, rng, state["races"][key], (6, 6, 7, 4, 4)[min(n, 4)])
+            self._field(v, state, rng, state["races"][key], (6, 6, 6, 7, 4)[n])
         for n, race in enumerate(list(state["races"])[:2]):
             one, two, three = shuffled(rng, [e["entry_id"] for e in entries_of(state, race, "finished")])
             for pair in ((one, two), (two, three))[: n + 1]:

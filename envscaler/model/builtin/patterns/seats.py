@@ -241,8 +241,9 @@ class Standing(House):
         sold = sum(t["area_id"] == area["area_id"] for t in valid(state, show))
         if sold + slots["count"] > area["width"]:
             raise LookupError("there is no room to stand")
-        where = f"at {slots['title']} on {slots['day']} been sold to {slots['name']}"
-        item = f"Have {slots['count']} standing places {where}?".replace("Have", "Has each of the")
+        item = (
+            f"Has {slots['name']} got {slots['count']} standing places at {slots['title']} on {slots['day']}?"
+        )
         return [self.new(show, area, "", "full", patron, item)] * int(slots["count"])
 
 
@@ -270,6 +271,27 @@ class PayHeld(House):
         return [
             self.change(t, f"Has ticket {t['ticket_id']} {item}", status="issued", held_until="")
             for t in held
+        ]
+
+
+class DropHeld(PayHeld):
+    """What somebody has on hold is not wanted any more."""
+
+    phrases = (
+        "{name:name} does not need what is on hold for {title:name} on {day:date}, please put it back on sale.",
+        "Please release all seats held for {name:name} at {title:name} on {day:date}.",
+    )
+    needs = ("find_patrons", "list_performances", "release_holds")
+    weight = 0.6
+
+    def plan(self, slots: Slots) -> list[Row]:
+        return do(slots, *LOOK, "release_holds patron_id<0 performance_id<1")
+
+    def outcome(self, slots: Slots, state: State) -> list[Outcome]:
+        item = f"held for {slots['name']} at {slots['title']} on {slots['day']} been released?"
+        return [
+            self.change(t, f"Has ticket {t['ticket_id']} {item}", status="released", held_until="")
+            for t in self.mine(slots, state, "held")
         ]
 
 
@@ -589,7 +611,8 @@ class SwapEvening(PassOn):
             *OWN,
             "list_performances series day",
             "list_performances title day=other",
-            "swap_evening subscription_id<1 performance_id<2 to_performance_id<3/0/performance_id",
+            "swap_evening subscription_id<1 from_performance_id<2/0/performance_id "
+            "to_performance_id<3/0/performance_id",
         )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
@@ -615,8 +638,8 @@ class Seats(Pattern):
     Settings = SeatsSettings
     IMPORTS = ("from datetime import date, timedelta",)
     GOALS: ClassVar = (
-        HoldTogether, Standing, PayHeld, PayWithVoucher, Exchange, Upgrade, Transfer, Refund, Admit, ReleaseHouse,
-        CancelWorst, PassOn, SwapEvening,
+        HoldTogether, Standing, PayHeld, DropHeld, PayWithVoucher, Exchange, Upgrade, Transfer, Refund, Admit,
+        ReleaseHouse, CancelWorst, PassOn, SwapEvening,
     )  # fmt: skip
 
     def vocabulary(self, s: SeatsSettings, shared: dict[str, Noun]) -> dict[str, Any]:
@@ -1037,7 +1060,8 @@ def report_sales(self, series: str | None = None) -> dict:
     house = sum(area["rows"] * area["width"] for area in self.areas.values())
     report = []
     for key, show in self.performances.items():
-        if show["status"] != "on sale" or self._ahead(show) <= 0 or series not in (None, show["series"]):
+        over = self._ahead(show) < 1 or bool(self._closed(show))
+        if over or series not in (None, show["series"]):
             continue
         paid = [ticket["price"] for ticket in self._sold(key) if ticket["status"] == "issued"]
         line = {"performance_id": key, "title": show["title"], "day": show["day"], "sold": len(paid)}
@@ -1101,6 +1125,26 @@ def sell_standing(self, patron_id: str, performance_id: str, count: int, rate: s
     refuse if count > left :: Only {left} places to stand are left.
     sold = [dict(self._write_ticket(performance, room, "", patron["patron_id"], rate)) for _ in range(count)]
     done sold :: {count} standing places sold to {patron['name']}.
+
+def release_holds(self, performance_id: str, patron_id: str | None = None) -> dict:
+    """Give held seats back to the sale: those of one patron, or all whose hold has run out.
+
+    Args:
+        performance_id: Id of the performance.
+        patron_id: Id of a patron who does not want the seats any more. Leave out for holds that ended before today.
+
+    Returns:
+        The released tickets, or an error.
+    """
+    need f
+    dropped = []
+    for ticket in self._sold(performance["performance_id"]):
+        over = patron_id is None and ticket["held_until"] < self.today
+        if ticket["status"] == "held" and (over or ticket["patron_id"] == patron_id):
+            ticket["status"], ticket["held_until"] = "released", ""
+            dropped.append(dict(ticket))
+    refuse if not dropped :: There is no such hold for {performance['title']} on {performance['day']}.
+    done dropped :: {len(dropped)} seats are on sale again.
 
 def issue_tickets(self, patron_id: str, performance_id: str, voucher_id: str | None = None) -> dict:
     """Issue all that a patron has on hold for a performance, once it is paid.
@@ -1312,12 +1356,13 @@ def pass_on_subscription(self, subscription_id: str, patron_id: str) -> dict:
     data = {**subscription, "skips": list(subscription["skips"])}
     return {"success": True, "message": f"{patron['name']} carries on {subscription_id}.", "data": data}
 
-def swap_evening(self, subscription_id: str, performance_id: str, to_performance_id: str) -> dict:
+def swap_evening(self, subscription_id: str, from_performance_id: str, to_performance_id: str) -> dict:
     """Let a subscriber give up one evening of the series and come to something else in exchange.
 
     Args:
         subscription_id: Id of the subscription.
-        performance_id: Id of the performance that is given up, of that series and after today; its seat becomes free.
+        from_performance_id: Id of the performance that is given up, of that series and after today; its seat becomes
+            free.
         to_performance_id: Id of a performance of another series, after today, for which the best free seat of the
             same area is issued at no charge.
 
@@ -1325,17 +1370,16 @@ def swap_evening(self, subscription_id: str, performance_id: str, to_performance
         The new ticket, or an error.
     """
     need u
-    need f
-    other = self.performances.get(to_performance_id)
+    given_up, other = self.performances.get(from_performance_id), self.performances.get(to_performance_id)
     area = self.areas[subscription["area_id"]]
-    for evening in (performance, other):
+    for evening in (given_up, other):
         refuse if self._closed(evening) or self._ahead(evening) < 1 :: Both evenings must be on sale and after today.
-    refuse if performance["series"] != subscription["series"] :: {performance['title']} is not in this subscription.
-    refuse if performance_id in subscription["skips"] :: That evening has been given up already.
+    refuse if given_up["series"] != subscription["series"] :: {given_up['title']} is not in this subscription.
+    refuse if from_performance_id in subscription["skips"] :: That evening has been given up already.
     refuse if other["series"] == subscription["series"] :: {other['title']} is in the same series.
     blocks = self._blocks(other, area, 1)
     refuse if not blocks :: Nothing is free in the {area['name']} on {other['day']}.
-    subscription["skips"] = [*subscription["skips"], performance_id]
+    subscription["skips"] = [*subscription["skips"], from_performance_id]
     ticket = self._write_ticket(other, area, blocks[0][0], subscription["patron_id"], "subscriber")
     done dict(ticket) :: Swapped for {other['title']} on {other['day']}.
 '''
