@@ -252,6 +252,7 @@ class Plan(MeetingGoal):
 class Move(MeetingGoal):
     """Another day at the same time."""
 
+    weight: ClassVar[float] = 0.6
     phrases: ClassVar[tuple[str, ...]] = (
         "Please move {title:name} to {day:date} at {start:time}, keeping everybody who is invited.",
         "The meeting {title:name} has to take place on {day:date} from {start:time} instead, with the same people.",
@@ -536,6 +537,7 @@ class InviteAll(MeetingGoal):
 class Focus(MeetingGoal):
     """Time without meetings; what is not answered yet is declined."""
 
+    weight: ClassVar[float] = 0.6
     phrases = (
         "{name:name} needs time to concentrate on {day:date} from {start:time} to {end:time}, so block it.",
         "Please keep {day:date} from {start:time} until {end:time} free of meetings for {name:name}.",
@@ -582,7 +584,7 @@ class Focus(MeetingGoal):
 class EndEarly(MeetingGoal):
     """A meeting ends sooner, and its room is free from then on."""
 
-    weight = 0.6
+    weight: ClassVar[float] = 0.4
     phrases = (
         "The meeting {title:name} will be over by {end:time}, so let others have the room from then on.",
         "Please shorten {title:name} so that it ends at {end:time}.",
@@ -606,6 +608,7 @@ class EndEarly(MeetingGoal):
 class CancelSeries(MeetingGoal):
     """A meeting and all that repeat it."""
 
+    weight: ClassVar[float] = 0.5
     phrases = (
         "Please call {title:name} off, with every repetition that is still planned.",
         "{title:name} will not take place any more, so cancel it and whatever repeats it.",
@@ -634,7 +637,7 @@ class CancelSeries(MeetingGoal):
 class Repeat(MeetingGoal):
     """Once more, a week later."""
 
-    weight = 0.7
+    weight: ClassVar[float] = 0.6
     phrases = (
         "Please repeat {title:name} one week later at the same time with the same people.",
         "We need {title:name} again a week after it, same time, everybody invited who is invited now.",

@@ -178,6 +178,7 @@ class Swap(RehearsalGoal):
 class KeyToLast(RehearsalGoal):
     """The key of a hall goes along with whoever is last out of it."""
 
+    weight: ClassVar[float] = 0.7
     phrases = (
         "The key of the {hall:name} should be with the leader of the section that finishes there last on {day:date}, "
         "so hand it over.",
@@ -226,7 +227,7 @@ class KeyToLast(RehearsalGoal):
 class KeyToLeader(KeyToLast):
     """The key of a hall goes to the leader of a section."""
 
-    weight = 0.7
+    weight: ClassVar[float] = 0.7
     phrases = (
         "Please hand the key of the {hall:name} on to whoever leads the {section:name}.",
         "The leader of the {section:name} has picked up the key of the {hall:name}, so write that down.",
@@ -249,7 +250,7 @@ class KeyToLeader(KeyToLast):
 class Excuse(RehearsalGoal):
     """Somebody cannot come."""
 
-    weight: ClassVar[float] = 0.8
+    weight: ClassVar[float] = 0.7
     phrases: ClassVar[tuple[str, ...]] = (
         'Please excuse {name:name} from the rehearsal on {day:date}, the reason is "{reason:text}".',
         '{name:name} will not be at the rehearsal on {day:date}: enter the excuse "{reason:text}".',
@@ -375,7 +376,7 @@ class StandIn(Replace):
 class Confirm(RehearsalGoal):
     """A rehearsal for which enough people are there takes place."""
 
-    weight: ClassVar[float] = 0.6
+    weight: ClassVar[float] = 0.4
     phrases: ClassVar[tuple[str, ...]] = (
         "Enough people are there for the rehearsal of the {section:name} on {day:date}, so please confirm it.",
         "Please confirm that the {section:name} rehearse on {day:date}.",
@@ -567,6 +568,7 @@ class MoveCue(RehearsalGoal):
 class InsertCue(MoveCue):
     """A new cue; those behind it move on."""
 
+    weight: ClassVar[float] = 0.8
     phrases = (
         "Write a new {kind:name} cue for the {crew:name} into the prompt book of {work:name}, right after "
         '"{after:text}": "{cue:text}".',
@@ -607,6 +609,7 @@ class InsertCue(MoveCue):
 class HandCrew(MoveCue):
     """All cues of a crew in a work go to another crew."""
 
+    weight: ClassVar[float] = 0.4
     phrases = (
         "In {work:name} the {one:name} are overloaded, so all their cues go to the {two:name}.",
         "Please reassign every cue that the {one:name} have in {work:name} to the {two:name}.",
@@ -640,7 +643,7 @@ class HandCrew(MoveCue):
 class FlagCue(MoveCue):
     """A cue went wrong, which its crew has to know."""
 
-    weight = 0.7
+    weight: ClassVar[float] = 0.5
     phrases = (
         'The cue "{cue:text}" went wrong at the dress rehearsal of {work:name}: mark it as faulty and note '
         '"{note:text}" for the crew.',

@@ -322,7 +322,7 @@ class Rebook(Correct):
 class Submit(TimeGoal):
     """Hand a week in."""
 
-    weight = 0.5
+    weight: ClassVar[float] = 0.5
     phrases: ClassVar[tuple[str, ...]] = (
         "The <<p>> {name:name} is done with the week that began on {monday:date}, so please submit it.",
         "Please hand in the week of {monday:date} for <<p>> {name:name}, nothing is missing in it.",
@@ -457,6 +457,7 @@ class Reopen(Return):
 class PayOut(TimeGoal):
     """All overtime of the one in a grade who has most."""
 
+    weight: ClassVar[float] = 0.6
     phrases = (
         "Among the <<p.many>> of the grade {grade:name}, please pay out the whole flexitime balance of the one who has "
         "the highest.",
@@ -516,6 +517,7 @@ class HandOver(TimeGoal):
 class Invoice(TimeGoal):
     """Bill all approved hours of a project."""
 
+    weight: ClassVar[float] = 0.6
     phrases: ClassVar[tuple[str, ...]] = (
         "Please invoice everything on {project:name} that is approved and not billed yet.",
         "The client of {project:name} gets an invoice for all approved hours that were not invoiced so far.",
@@ -572,6 +574,7 @@ class Invoice(TimeGoal):
 class InvoiceLargest(Invoice):
     """Bill the project with most to bill."""
 
+    weight: ClassVar[float] = 0.6
     phrases = (
         "Find the project with the largest amount of approved hours that nobody has billed yet and invoice it.",
         "An invoice should go out today for whichever project has the largest unbilled amount.",
