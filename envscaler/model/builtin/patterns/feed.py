@@ -265,7 +265,9 @@ class Correct(Feed):
     needs = ("find_profiles", "list_posts", "correct_post")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        return self.anyone(state, rng, text=pick(rng, self.v.s.posts))
+        rows, s = shuffled(rng, list(state["profiles"].values())), self.v.s
+        texts = {"page": pick(rng, s.page_posts), "person": pick(rng, s.posts)}
+        return first_fitting(self, ({"name": row["name"], "text": texts[row["kind"]]} for row in rows), state)
 
     def plan(self, slots: Slots) -> list[Row]:
         again = call("correct_post", replaces_id=found(1, 0, "post_id"), text=slots["text"])
