@@ -592,12 +592,13 @@ class Split(FloorGoal):
             raise LookupError("it cannot be split yet")
         rest = {"reservation_id": key, "tip": 0.0, "method": "", "status": "open"}
         cents = [shared // ways + (shared % ways + own if n == 0 else 0) for n in range(ways)]
-        item = "Has check {} of {}, over {:.2f}, been written for {}?"
+        # Equal checks are one question, which then asks for as many.
+        item = (
+            f"Has the bill of {slots['name']} been split in {ways}, with as many checks of {{:.2f}} as "
+            "that gives?"
+        )
         return [
-            Added(
-                "checks", {**rest, "amount": amount / 100}, item.format(n, ways, amount / 100, slots["name"])
-            )
-            for n, amount in enumerate(cents, 1)
+            Added("checks", {**rest, "amount": amount / 100}, item.format(amount / 100)) for amount in cents
         ]
 
 
@@ -1590,7 +1591,9 @@ def pay_check(self, check_id: str, method: str, tip: float = 0.0) -> dict:
                 }  # fmt: skip
         if billed:
             ways = int(rng.integers(1, 4))
-            due = max(lines_of(state, key) - round(party["deposit"] * 100), 0)
+            if lines_of(state, key) < 100 * party["deposit"] + 300:
+                party["deposit"] = 0.0
+            due = lines_of(state, key) - round(party["deposit"] * 100)
             for n in range(ways):
                 number, paid = key_of("CHK", len(state["checks"]) + 1), party["status"] == "left" or n > 0
                 state["checks"][number] = {
