@@ -309,7 +309,7 @@ class AddPlaces(Club):
         waiting = [e["race_id"] for e in state["entries"].values() if e["status"] == "waiting"]
         open_ = [key for key in waiting if state["races"][key]["status"] == "open"]
         return (
-            {"race": state["races"][any_of(rng, open_)]["name"], "count": int(rng.integers(1, 4))}
+            {"race": state["races"][any_of(rng, open_)]["name"], "count": int(rng.integers(2, 5))}
             if open_
             else None
         )
