@@ -1,9 +1,10 @@
 """The short forms of patterns: what a text of a call and a line of a table stand for."""
 
+import numpy as np
 import pytest
 
 from envscaler.model.builtin.pattern import ANY_TEXT, Noun, call, found
-from envscaler.model.builtin.patterns._brief import form, steps
+from envscaler.model.builtin.patterns._brief import any_of, form, steps
 
 
 def test_a_step_names_slots_replies_and_truth_values() -> None:
@@ -26,6 +27,12 @@ def test_a_step_names_slots_replies_and_truth_values() -> None:
     assert plan[2]["free"] == ["reason"]
     with pytest.raises(KeyError):
         steps({}, "find_people name")
+
+
+def test_nothing_is_drawn_of_nothing() -> None:
+    assert any_of(np.random.default_rng(0), ["a"]) == "a"
+    with pytest.raises(LookupError):
+        any_of(np.random.default_rng(0), [])
 
 
 def test_a_form_tells_each_attribute_on_its_line() -> None:

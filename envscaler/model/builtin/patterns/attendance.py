@@ -93,28 +93,37 @@ class CareGoal(Goal):
 
 
 class CheckIn(CareGoal):
-    """A child arrives."""
+    """Two children arrive together."""
 
     phrases = (
-        "{name:name} was brought in at {at:time}, please check the child in.",
-        "Please check {name:name} in, who arrived at {at:time}.",
+        "{name:name} and {other:name} were brought in together at {at:time}, please check both children in.",
+        "Please check {name:name} and {other:name} in, who arrived together at {at:time}.",
     )
     needs = ("find_children", "check_in")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
+        one, two = (self.anyone(state, rng, "expected")["name"] for _ in range(2))
         at = f"{9 + int(rng.integers(2)):02d}:{5 * int(rng.integers(2, 12)):02d}"
-        return {"name": self.anyone(state, rng, "expected")["name"], "at": at}
+        return {"name": one, "other": two, "at": at} if one != two else None
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
-        return steps(slots, "find_children name", "check_in child_id<0 arrived_at=at")
+        both = ("find_children name", "find_children name=other")
+        each = (f"check_in child_id<{n}/0/child_id arrived_at=at" for n in (0, 1))
+        return steps(slots, *both, *each)
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
-        child = self.child(slots, state)
-        entry = self.entry(child, state, "expected")
-        if self.spare(self.room(state["playgroups"][child["playgroup_id"]], state), state) < 1:
+        children = [named(state, self.v.child, slots[which]) for which in ("name", "other")]
+        groups = [state["playgroups"][c["playgroup_id"]] for c in children]
+        rooms = [self.room(group, state) for group in groups]
+        if any(self.spare(room, state) < sum(room[0] is other[0] for other in rooms) for room in rooms):
             raise LookupError("the room is full")
-        item = f"Has {slots['name']} been checked in at {slots['at']}?"
-        return [self.changed(entry, item, state, status="present", arrived_at=slots["at"])]
+        item, arrived = "Has {} been checked in at {}?", {"status": "present", "arrived_at": slots["at"]}
+        return [
+            self.changed(
+                self.entry(c, state, "expected"), item.format(c["name"], slots["at"]), state, **arrived
+            )
+            for c in children
+        ]
 
 
 class Collect(CareGoal):
@@ -172,7 +181,7 @@ class SendHome(Collect):
         item = f"Has {slots['name']} been sent home with the {slots['relation']} at {slots['at']}?"
         fields = {"child_id": self.child(slots, state)["child_id"], "kind": "illness", "what": slots["what"]}
         fields |= {"day": state["today"], "at": slots["at"], "told_at": slots["at"]}
-        logged = f"Has the {slots['what']} of {slots['name']} been put into the incident log?"
+        logged = f"Is the illness of {slots['name']} in the incident log, with {slots['what']}?"
         return [
             self.out(slots, state, item, note=f"sent home: {slots['what']}"),
             Added("incidents", fields, logged),
@@ -210,57 +219,71 @@ class StayAway(CareGoal):
 class Authorise(CareGoal):
     """Somebody more who may collect a child."""
 
-    phrases = (
+    phrases: ClassVar[tuple[str, ...]] = (
         "Please put {person:name}, {relation:name} of {name:name}, on the list of those who may collect the child.",
         "From now on {name:name} may also be collected by the {relation:name}, {person:name}; please add that.",
     )
-    needs = ("find_children", "add_pickup_person")
+    needs: ClassVar[tuple[str, ...]] = ("find_children", "add_pickup_person")
+
+    def somebody(self, state: State, rng: Rng, relations: list[str]) -> Slots:
+        """A new person with one of these relations."""
+        relation, known = any_of(rng, relations), frozenset(c["name"] for c in state["children"].values())
+        family = names.people(rng, 1, known)[0].split()[-1]
+        return {"person": f"{any_of(rng, self.v.s.relations[relation])} {family}", "relation": relation}
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        child, relation = self.anyone(state, rng), any_of(rng, self.v.relations[2:])
-        family = names.people(rng, 1, frozenset(c["name"] for c in state["children"].values()))[0].split()[-1]
-        person = f"{any_of(rng, self.v.s.relations[relation])} {family}"
-        return {"name": child["name"], "person": person, "relation": relation}
+        return {
+            "name": self.anyone(state, rng)["name"],
+            **self.somebody(state, rng, self.v.relations[2:]),
+        }
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
         return steps(slots, "find_children name", "add_pickup_person child_id<0 name=person relation")
+
+    def listed(self, slots: Slots, state: State, child: str) -> Added:
+        """Somebody is on the list."""
+        item = f"Has {slots['person']} been put on the list of those who may collect {slots['name']}?"
+        fields = {"name": slots["person"], "relation": slots["relation"], "withdrawn": False}
+        return Added("pickup_people", {"child_id": child, **fields, "added_on": state["today"]}, item)
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         key, rows = self.child(slots, state)["child_id"], state["pickup_people"].values()
         if any(p["child_id"] == key and p["relation"] == slots["relation"] for p in rows):
             raise LookupError("there is one already")
-        fields = {"child_id": key, "name": slots["person"], "relation": slots["relation"], "withdrawn": False}
-        item = f"Has {slots['person']} been put on the list of those who may collect {slots['name']}?"
-        return [Added("pickup_people", {**fields, "added_on": state["today"]}, item)]
+        return [self.listed(slots, state, key)]
 
 
-class Withdraw(Collect):
-    """Somebody may collect a child no longer."""
+class Replace(Authorise):
+    """Somebody may collect a child no longer, and somebody else takes the place."""
 
     phrases = (
-        "The {relation:name} of {name:name} may not collect the child any more, please withdraw the permission.",
-        "Please take the {relation:name} of {name:name} off the list of those who may collect the child.",
+        "The {old:name} of {name:name} may not collect the child any more: please withdraw the permission and give it "
+        "to the {relation:name}, {person:name}, instead.",
+        "Please take the {old:name} of {name:name} off the list of those who may collect the child and put "
+        "{person:name}, the {relation:name}, on it.",
     )
-    needs = ("find_children", "list_pickup_people", "withdraw_pickup_person")
-    act = "withdraw_pickup_person pickup_person_id<1"
+    needs = ("find_children", "list_pickup_people", "withdraw_pickup_person", "add_pickup_person")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        rows = [p for p in state["pickup_people"].values() if p["relation"] not in self.v.relations[:2]]
+        rows = [p for p in state["pickup_people"].values() if not p["withdrawn"]]
         row = any_of(rng, rows)
-        return {"name": state["children"][row["child_id"]]["name"], "relation": row["relation"]}
+        name = state["children"][row["child_id"]]["name"]
+        return {"name": name, "old": row["relation"], **self.somebody(state, rng, self.v.relations[2:])}
+
+    def plan(self, slots: Slots) -> list[dict[str, Any]]:
+        look = ("find_children name", "list_pickup_people child_id<0 relation=old")
+        add = "add_pickup_person child_id<0 name=person relation"
+        return steps(slots, *look, add, "withdraw_pickup_person pickup_person_id<1")
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
-        person = self.person(slots, state)
-        rows = [p for p in state["pickup_people"].values() if p["child_id"] == person["child_id"]]
-        if sum(not p["withdrawn"] for p in rows) < 2:
-            raise LookupError("nobody would be left")
-        item = (
-            f"Is the {slots['relation']} of {slots['name']} withdrawn from those who may collect the child?"
-        )
+        added = super().outcome(slots, state)
+        key, rows = self.child(slots, state)["child_id"], state["pickup_people"].values()
+        rows = [p for p in rows if p["child_id"] == key and not p["withdrawn"]]
+        person = only([p for p in rows if p["relation"] == slots["old"]])
+        item = f"Is the {slots['old']} of {slots['name']} withdrawn from those who may collect the child?"
         return [
-            Changed(
-                "pickup_people", person["pickup_person_id"], {"withdrawn": True}, item, (person["child_id"],)
-            )
+            Changed("pickup_people", person["pickup_person_id"], {"withdrawn": True}, item, (key,)),
+            *added,
         ]
 
 
@@ -283,7 +306,7 @@ class Allergy(CareGoal):
         child, allergen = self.child(slots, state), slots["allergen"]
         if allergen in child["allergies"]:
             raise LookupError("it is known")
-        item = f"Has {allergen} been added to the allergies of {slots['name']}?"
+        item = f"Has the allergy of {slots['name']} to {allergen} been added?"
         key, allergies = child["child_id"], sorted([*child["allergies"], allergen])
         outcomes: list[Outcome] = [Changed("children", key, {"allergies": allergies}, item)]
         meals = [e for e in state["day_entries"].values() if e["child_id"] == key and e["meal"] == "standard"]
@@ -457,7 +480,7 @@ class Accept(CareGoal):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         rows = [r["name"] for r in state["place_requests"].values() if r["status"] == "offered"]
-        return {"name": any_of(rng, rows)} if rows else None
+        return {"name": any_of(rng, rows)}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
         answer = "answer_offer place_request_id<0 accepted=True"
@@ -485,7 +508,7 @@ class Attendance(Pattern):
     Settings = AttendanceSettings
     IMPORTS = ("from datetime import date",)
     GOALS: ClassVar = (
-        CheckIn, Collect, SendHome, StayAway, Authorise, Withdraw, Allergy, LogIncident, LogInOwnWords, TellParents,
+        CheckIn, Collect, SendHome, StayAway, Authorise, Replace, Allergy, LogIncident, LogInOwnWords, TellParents,
         Merge, Lend, Offer, Accept,
     )  # fmt: skip
 

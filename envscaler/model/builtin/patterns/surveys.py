@@ -31,7 +31,6 @@ from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
 Row = dict[str, Any]
-COPIED = ("position", "text", "kind", "options", "required")
 
 
 class Ask(Part):
@@ -58,8 +57,6 @@ class SurveySettings(Settings):
     """Why responses are set aside."""
     outcomes: list[str]
     """What comes of follow-ups."""
-    copies: list[str]
-    """What is put behind the title of a copied form."""
 
 
 class SurveyGoal(Goal):
@@ -288,17 +285,17 @@ class OpenFollowUps(SurveyGoal):
             fields |= {"opened_on": state["today"], "done": False}
             name = state["contacts"][str(response["contact_id"])]["name"]
             outcomes.append(Added("follow_ups", fields, f"Has a follow-up with {name} been opened?"))
-        if row["anonymous"] or len(outcomes) < 2:
-            raise LookupError("there is not enough to follow up")
+        if row["anonymous"] or len(outcomes) != 2:
+            raise LookupError("it is not two that are followed up")
         return outcomes
 
 
 class Remind(SurveyGoal):
-    """A reminder to whoever has kept an invitation longest."""
+    """Reminders to the two who have kept an invitation longest."""
 
     phrases = (
-        "Please remind whoever was invited to the survey {title:name} first and neither answered nor was reminded.",
-        "Of those not reminded yet, send a reminder about the survey {title:name} to the one who was invited first.",
+        "Please remind the two who were invited to the survey {title:name} first and have no answer or reminder yet.",
+        "Of those not reminded yet, send a reminder about the survey {title:name} to the two who were invited first.",
     )
     needs = ("find_forms", "list_unanswered", "send_reminder")
 
@@ -306,19 +303,27 @@ class Remind(SurveyGoal):
         return {"title": self.some(state, rng)["title"]}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
-        rest = "list_unanswered form_id<0 reminded=False"
-        return steps(slots, "find_forms title", rest, "send_reminder invitation_id<1")
+        each = (f"send_reminder invitation_id<1/{n}/invitation_id" for n in (0, 1))
+        return steps(slots, "find_forms title", "list_unanswered form_id<0 reminded=False", *each)
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         row = self.form(slots, state)
         rows = self.of("invitations", row["form_id"], state, status="sent", reminded_on="")
-        first = min((one["sent_on"] for one in rows), default="")
-        one = only([one for one in rows if one["sent_on"] == first])
-        if len(rows) < 2 or first > later(state["today"], -3):
-            raise LookupError("it is too early")
-        item = f"Has the one who was invited first to {row['title']} been reminded today?"
-        also = (row["form_id"], one["contact_id"])
-        return [Changed("invitations", one["invitation_id"], {"reminded_on": state["today"]}, item, also)]
+        rows = sorted(rows, key=lambda one: str(one["sent_on"]))
+        dates = [one["sent_on"] for one in rows[:3]]
+        if len(rows) < 2 or len(set(dates)) < len(dates) or dates[1] > later(state["today"], -3):
+            raise LookupError("it is too early, or there are not two")
+        item = f"Has {{}} been reminded of the survey {row['title']} today?"
+        return [
+            Changed(
+                "invitations",
+                one["invitation_id"],
+                {"reminded_on": state["today"]},
+                item.format(state["contacts"][one["contact_id"]]["name"]),
+                (row["form_id"], one["contact_id"]),
+            )
+            for one in rows[:2]
+        ]
 
 
 class InviteSegment(SurveyGoal):
@@ -347,32 +352,36 @@ class InviteSegment(SurveyGoal):
         known = {one["contact_id"] for one in self.of("invitations", row["form_id"], state)}
         contacts = [c for c in state["contacts"].values() if c["segment"] == slots["segment"]]
         fresh = [c for c in contacts if c["contact_id"] not in known]
-        if not fresh:
-            raise LookupError("all are invited")
+        if not 0 < len(fresh) < 4:
+            raise LookupError("all are invited, or too many are not")
         return [self.invited(row, contact, state) for contact in fresh]
 
 
-class InviteOne(InviteSegment):
-    """One person more."""
+class InviteTwo(InviteSegment):
+    """Two people more."""
 
     phrases = (
-        "Please invite {name:name} to the survey {title:name}.",
-        "{name:name} should get an invitation to the survey {title:name} as well.",
+        "Please invite {name:name} and {other:name} to the survey {title:name}.",
+        "{name:name} and {other:name} should get invitations to the survey {title:name} as well.",
     )
     needs = ("find_forms", "find_contacts", "invite_contact")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        name = any_of(rng, list(state["contacts"].values()))["name"]
-        return {"title": self.some(state, rng)["title"], "name": name}
+        one, two = shuffled(rng, [c["name"] for c in state["contacts"].values()])[:2]
+        return {"title": self.some(state, rng)["title"], "name": one, "other": two}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
-        return steps(slots, "find_forms title", "find_contacts name", "invite_contact form_id<0 contact_id<1")
+        look = ("find_forms title", "find_contacts name", "find_contacts name=other")
+        each = (f"invite_contact form_id<0 contact_id<{n}/0/contact_id" for n in (1, 2))
+        return steps(slots, *look, *each)
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
-        row, contact = self.form(slots, state), named(state, self.v.contact, slots["name"])
-        if self.of("invitations", row["form_id"], state, contact_id=contact["contact_id"]):
+        row = self.form(slots, state)
+        both = [named(state, self.v.contact, slots[which]) for which in ("name", "other")]
+        known = {one["contact_id"] for one in self.of("invitations", row["form_id"], state)}
+        if any(contact["contact_id"] in known for contact in both):
             raise LookupError("there is an invitation")
-        return [self.invited(row, contact, state)]
+        return [self.invited(row, contact, state) for contact in both]
 
 
 class CloseForm(SurveyGoal):
@@ -395,36 +404,37 @@ class CloseForm(SurveyGoal):
         return [Changed("forms", row["form_id"], {"status": "closed"}, item), *self.lapsed(row, state)]
 
 
-class OpenForm(SurveyGoal):
-    """A draft goes out."""
+class OpenForm(InviteSegment):
+    """A draft goes out, to one person at first."""
 
-    phrases: ClassVar[tuple[str, ...]] = (
-        "The survey {title:name} is ready, please open it until {day:date}.",
-        "Please open the draft of the survey {title:name} for answers, with {day:date} as its last day.",
+    phrases = (
+        "The survey {title:name} is ready, please open it until {day:date} and invite {name:name} as the first.",
+        "Please open the draft survey {title:name}, with {day:date} as its last day, and invite {name:name} to it.",
     )
-    needs: ClassVar[tuple[str, ...]] = ("find_forms", "open_form")
-    status: ClassVar[str] = "draft"
-    act: ClassVar[str] = "open_form form_id<0 closes_on=day"
+    needs = ("find_forms", "find_contacts", "open_form", "invite_contact")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        row = self.some(state, rng, self.status)
+        row, day = self.some(state, rng, "draft"), later(state["today"], int(rng.integers(5, 40)))
         return {
             "title": row["title"],
-            "day": later(max(state["today"], row["closes_on"]), int(rng.integers(5, 30))),
+            "day": day,
+            "name": any_of(rng, list(state["contacts"].values()))["name"],
         }
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
-        return steps(slots, "find_forms title", self.act)
+        look = ("find_forms title", "find_contacts name")
+        return steps(
+            slots, *look, "open_form form_id<0 closes_on=day", "invite_contact form_id<0 contact_id<1"
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
-        row = self.form(slots, state, self.status)
-        if not max(state["today"], row["closes_on"]) < slots["day"] <= later(state["today"], 90):
-            raise LookupError("the day does not fit")
+        row, contact = self.form(slots, state, "draft"), named(state, self.v.contact, slots["name"])
         item = f"Is {slots['title']} open for answers until {slots['day']}?"
-        return [Changed("forms", row["form_id"], {"status": "open", "closes_on": slots["day"]}, item)]
+        fields = {"status": "open", "closes_on": slots["day"]}
+        return [Changed("forms", row["form_id"], fields, item), self.invited(row, contact, state)]
 
 
-class Extend(OpenForm):
+class Extend(SurveyGoal):
     """More time for answers."""
 
     phrases = (
@@ -432,42 +442,20 @@ class Extend(OpenForm):
         "Too few have answered, so move the last day of the survey {title:name} to {day:date}.",
     )
     needs = ("find_forms", "extend_form")
-    status = "open"
-    act = "extend_form form_id<0 closes_on=day"
-
-
-class CopyForm(SurveyGoal):
-    """The same questions once more."""
-
-    phrases = (
-        "Please copy the survey {title:name} as a new draft called {copy:name}.",
-        "We want to ask the questions of the survey {title:name} again, so make a draft of it called {copy:name}.",
-    )
-    needs = ("find_forms", "copy_form")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        row = self.some(state, rng, "open", "closed")
-        return {"title": row["title"], "copy": f"{row['title']} {any_of(rng, self.v.s.copies)}"}
+        row = self.some(state, rng)
+        return {"title": row["title"], "day": later(row["closes_on"], int(rng.integers(5, 30)))}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
-        return steps(slots, "find_forms title", "copy_form form_id<0 title=copy")
+        return steps(slots, "find_forms title", "extend_form form_id<0 closes_on=day")
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
-        row = self.form(slots, state, "")
-        if any(slots["copy"] == f["title"] for f in state["forms"].values()):
-            raise LookupError("the title is taken")
-        fields = {"title": slots["copy"], "status": "draft", "version": 1, "answered": 0, "closes_on": ""}
-        fields |= {"anonymous": row["anonymous"], "quota": row["quota"]}
-        item = f"Has the new form got a question {{}} as in {row['title']}?"
-        asked = self.questions(row["form_id"], state)
-        also = (row["form_id"], *(one["question_id"] for one in asked))
-        return [
-            Added("forms", fields, f"Has a draft with the title {slots['copy']} been made?", also),
-            *(
-                Added("questions", {name: one[name] for name in COPIED}, item.format(one["position"]))
-                for one in asked
-            ),
-        ]
+        row, day = self.form(slots, state), slots["day"]
+        if not row["closes_on"] < day <= later(state["today"], 90):
+            raise LookupError("the day does not fit")
+        item = f"Is {slots['title']} open for answers until {day} now?"
+        return [Changed("forms", row["form_id"], {"closes_on": day}, item)]
 
 
 class Finish(SurveyGoal):
@@ -516,8 +504,8 @@ class Surveys(Pattern):
     Settings = SurveySettings
     IMPORTS = ("from datetime import date, timedelta",)
     GOALS: ClassVar = (
-        Record, SetAside, SetAsideInOwnWords, Reword, OpenFollowUps, Remind, InviteSegment, InviteOne, CloseForm,
-        OpenForm, Extend, CopyForm, Finish,
+        Record, SetAside, SetAsideInOwnWords, Reword, OpenFollowUps, Remind, InviteSegment, InviteTwo, CloseForm,
+        OpenForm, Extend, Finish,
     )  # fmt: skip
 
     def vocabulary(self, s: SurveySettings, shared: dict[str, Noun]) -> dict[str, Any]:
@@ -905,31 +893,6 @@ def list_follow_ups(self, contact_id: str | None = None, open_only: bool = False
     last = (date.fromisoformat(self.today) + timedelta(days=90)).isoformat()
     refuse if not <<after>> < closes_on <= last :: The last day is after {<<after>>} and by {last}, not {closes_on}.
 <%- endmacro %>
-def copy_form(self, form_id: str, title: str) -> dict:
-    """Make a new draft with the questions of a form.
-
-    Args:
-        form_id: Id of the form to copy, which is not a draft itself.
-        title: Title of the new form; no other form may have it.
-
-    Returns:
-        The draft, in version 1 and with the same quota, and its questions, or an error.
-    """
-    need form
-    refuse if form["status"] == "draft" :: {form['title']} is a draft.
-    taken = {other["title"].lower() for other in self.forms.values()}
-    refuse if not title.strip() or title.strip().lower() in taken :: The title {title!r} is empty or taken.
-    draft: Form = {**form, "form_id": self._next_id(self.forms, "FRM"), "title": title.strip()}
-    draft.update(status="draft", version=1, answered=0, closes_on="")
-    self.forms[draft["form_id"]] = draft
-    copies = []
-    for question in self._questions(form_id):
-        copy: Question = {**deepcopy(question), "question_id": self._next_id(self.questions, "QST")}
-        copy["form_id"] = draft["form_id"]
-        self.questions[copy["question_id"]] = copy
-        copies.append(deepcopy(copy))
-    done {**draft, "questions": copies} :: {title.strip()} is a draft with {len(copies)} questions.
-
 def open_form(self, form_id: str, closes_on: str) -> dict:
     """Open a draft for answers.
 
@@ -1203,14 +1166,15 @@ def complete_follow_up(self, follow_up_id: str, outcome: str) -> dict:
     def _invited(self, v: SimpleNamespace, state: State, rng: Rng, row: Row) -> None:
         """Who was invited to a form, and what came back."""
         goal, today, key = SurveyGoal(v, []), state["today"], row["form_id"]
-        days = sorted((int(d) for d in rng.choice(range(1, 12), size=6, replace=False)), reverse=True)
+        days = sorted((int(d) for d in rng.choice(range(2, 22), size=6, replace=False)), reverse=True)
         ago = 0 if row["status"] == "open" else 20
         asked = goal.questions(key, state)
         for n, (contact, day) in enumerate(
             zip(shuffled(rng, list(state["contacts"]))[:6], days, strict=True)
         ):
             number, sent = key_of("INV", len(state["invitations"]) + 1), later(today, -day - ago)
-            answered, reminded = n in (0, 2, 3) or (n == 4 and rng.random() < 0.4), n == 1 and day > 5
+            answered = n in (0, 2, 4) or (n == 3 and rng.random() < 0.4)
+            reminded = n == 1 and day > 5 and rng.random() < 0.5
             status = "answered" if answered else "sent" if row["status"] == "open" else "lapsed"
             one = {"invitation_id": number, "form_id": key, "contact_id": contact, "sent_on": sent}
             back = later(sent, 4) if reminded else ""
