@@ -322,6 +322,7 @@ class ArchiveQuietest(Chat):
         "that have had none since {since:date}.",
     )
     needs = ("list_quiet_channels", "archive_channel")
+    weight = 0.6
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         return {"since": later(state["today"], -int(rng.integers(20, 45)))}
@@ -405,6 +406,7 @@ class Back(Chat):
         "The absence of {name:name} is over; please put that on record.",
     )
     needs = ("find_people", "come_back")
+    weight = 0.6
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         rows = shuffled(rng, list(state["people"].values()))

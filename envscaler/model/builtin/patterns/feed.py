@@ -172,7 +172,7 @@ class Schedule(Feed):
         'On {day:date} the profile {name:name} should post "{text:text}" for {audience:name}.',
     )
     needs = ("find_profiles", "write_post")
-    weight = 0.6
+    weight = 0.5
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         day, pages = later(state["today"], int(rng.integers(2, 40))), self.v.s.pages
@@ -206,6 +206,7 @@ class Shift(Feed):
         "Every scheduled post of {name:name} has to come {days:int} days later than planned, so move them all.",
     )
     needs = ("find_profiles", "shift_schedule")
+    weight = 0.6
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         return self.anyone(state, rng, days=int(rng.integers(2, 15)))
@@ -235,6 +236,7 @@ class Limit(Feed):
         "Posts of {name:name} from before {before:date} that anybody can see should be for followers from now on.",
     )
     needs = ("find_profiles", "limit_old_posts")
+    weight = 0.6
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         return self.anyone(state, rng, before=later(state["today"], -int(rng.integers(5, 40))))
@@ -561,6 +563,7 @@ class Uphold(Feed):
         "The post with the most open reports breaks our rules: uphold these reports.",
     )
     needs: ClassVar[tuple[str, ...]] = ("list_report_queue", "decide_reports")
+    weight = 0.7
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         return first_fitting(self, [{}], state)

@@ -184,6 +184,7 @@ class ReplyLongest(Reply):
         'Some emails have had no answer for at least {days:int} days; reply to the oldest of them with "{text:text}".',
     )
     needs = ("list_waiting", "reply_to_email")
+    weight = 0.7
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         slots = {"days": int(rng.integers(4, 12)), "text": pick(rng, self.v.s.replies)}
@@ -410,7 +411,7 @@ class PlanAbsence(Mail):
         'Set up an automatic reply from {first:date} to {last:date} that says "{text:text}".',
     )
     needs: ClassVar[tuple[str, ...]] = ("plan_absence",)
-    weight = 0.5
+    weight = 0.35
 
     def days(self, state: State, rng: Rng) -> Slots:
         """Some days ahead."""
@@ -451,7 +452,7 @@ class MoveAbsence(PlanAbsence):
         "Move the automatic reply of the next absence ahead to the days from {first:date} to {last:date}.",
     )
     needs = ("list_absences", "move_absence")
-    weight = 1.0
+    weight = 0.5
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         return first_fitting(self, (self.days(state, rng) for _ in range(9)), state)
@@ -487,6 +488,7 @@ class Strip(Mail):
         "Make some room: find the largest email of the whole mailbox and strip it of its attachments.",
     )
     needs = ("check_quota", "strip_attachments")
+    weight = 0.5
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         return first_fitting(self, [{}], state)
@@ -509,7 +511,7 @@ class Rename(Mail):
         "The label {old:name} should be called {new:name} from now on, on all emails and in all filters.",
     )
     needs = ("rename_label",)
-    weight = 0.6
+    weight = 0.4
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         return first_fitting(
