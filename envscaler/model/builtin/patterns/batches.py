@@ -491,8 +491,7 @@ class Batches(Pattern):
     HELPERS = (
         "%% if s.keeps\n"
         + IS_DATE
-        + '''
-%% endif
+        + '''%% endif
 
     def _in_order(self, ingredient: str) -> list[dict]:
         """Return the lots of an ingredient that can be used, in the order in which they are."""
