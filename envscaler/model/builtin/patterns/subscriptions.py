@@ -298,7 +298,7 @@ class OrderExtra(BoxGoal):
 
     phrases = (
         "{name:name} also wants {number:int} of the extra {extra:name} in the next delivery that can still be changed.",
-        "Please add {number:int} times {extra:name} to the next changeable delivery of {name:name}.",
+        "Please add {number:int} of the extra {extra:name} to the next delivery of {name:name} that can be changed.",
     )
     needs = ("find_members", "list_subscriptions", "list_deliveries", "order_extra")
 
