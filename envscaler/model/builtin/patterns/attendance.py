@@ -649,7 +649,7 @@ class Attendance(Pattern):
             """,
         ),
         RuleText(
-            "No group has more children and offered places than it has places.",
+            "The children of a group and the places offered in it are together at most as many as its places.",
             """
             for key, group in rows(after, "playgroups").items():
                 taken = sum(row.get("playgroup_id") == key for row in rows(after, "children").values())

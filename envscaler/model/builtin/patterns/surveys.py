@@ -574,7 +574,7 @@ class Surveys(Pattern):
             """,
         ),
         RuleText(
-            "No form has more answers than its quota, and none is open once the quota is reached.",
+            "A form has at most as many answers as its quota, and is not open once the quota is reached.",
             """
             for row in rows(after, "forms").values():
                 left = (row.get("quota") or 0) - (row.get("answered") or 0)
