@@ -488,7 +488,7 @@ class Casks(Pattern):
             """,
         ),
         RuleText(
-            "No rack has more casks than it has room for: <% for name, room in s.racks.items() %>"
+            "Each rack has no more casks than it has room for: <% for name, room in s.racks.items() %>"
             "<<name>> <<room>><% if not loop.last %>, <% endif %><% endfor %>.",
             """
             room = {<<capacity>>}
@@ -497,7 +497,7 @@ class Casks(Pattern):
             """,
         ),
         RuleText(
-            "The date of a bottling must fall <<s.years>> years or more after the spirit came into wood.",
+            "The bottling date must fall <<s.years>> years or more after the spirit came into wood.",
             """
             casks, today = rows(before, "casks"), str(after.get("today"))
             for row in added("bottlings"):
