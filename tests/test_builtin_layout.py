@@ -21,6 +21,7 @@ LONG = [
     'counts = {name: {"open": 0, "assigned": 0, "resolved": 0} for name in ("housekeeping", "maintenance")}',
     'due = (date.fromisoformat(shipment["sent_on"]) + timedelta(days=self.longest_transit_days + 1)).isoformat()',
     'due = ((date.fromisoformat(shipment["sent_on"]), timedelta(days=self.longest_transit_days + 1)),)',
+    'late = [dict(row) for key, row in self.rows.items() if row["open"] and key in self.overdue_since_monday]',
     'share = round(100 * (self.counts["resolved"] + self.counts["closed"]) / (self.counts["all"] or 1), 1)',
 ]
 

@@ -128,11 +128,11 @@ def _last_bracket(line: str) -> tuple[int, int] | None:
 def _members(body: str) -> Iterator[str]:
     """What stands between the outermost commas, or the clauses of a comprehension."""
     depth, begin = 0, 0
+    # A comma outermost in a comprehension stands between its names: for key, row in …
+    ends = ("for", "if") if _is_comprehension(body) else (",",)
     for text, column in list(_tokens(body)):
         depth += (text in ("(", "[", "{")) - (text in (")", "]", "}"))
-        if (depth == 0 and text == ",") or (
-            depth == 0 and begin < column and text in ("for", "if") and _is_comprehension(body)
-        ):
+        if depth == 0 and begin < column and text in ends:
             yield body[begin:column].strip()
             begin = column + (text == ",")
     if body[begin:].strip():
