@@ -231,7 +231,7 @@ class Pass(BatchGoal):
     """A reading at the end of a step: the batch goes on, or is held."""
 
     phrases = (
-        "The {recipe:name} that is {step:name} was measured at {reading:number}, so enter the reading "
+        "The batch of {recipe:name} that is {step:name} was measured at {reading:number}, so enter the reading "
         "for the <<b>>.",
         "Please enter {reading:number} as the reading of the {step:name} <<b>> of {recipe:name}.",
     )

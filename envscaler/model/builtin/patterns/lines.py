@@ -443,7 +443,7 @@ class PortIn(LineGoal):
     phrases = (
         "{name:name} brings the number {number:token} from another operator: port it in on the cheapest tariff with at "
         "least {data:int} GB and the first {kind:name} card in stock.",
-        "Please port in {number:token} for {name:name}, with the first {kind:name} SIM card in stock and the cheapest "
+        "Please port in {number:token} for {name:name}, with the first {kind:name} card in stock and the cheapest "
         "tariff that has {data:int} GB or more.",
     )
     needs = ("find_customers", "list_tariffs", "list_free_sims", "port_in")
