@@ -80,7 +80,7 @@ class BuiltinModel:
     """
 
     name = "builtin"
-    workers = 2
+    workers = 4
 
     def __init__(self, *, seed: int = 0, fault_rate: float = 0.15) -> None:
         self.seed = seed
