@@ -33,6 +33,12 @@ def test_it_names_every_notebook_and_module() -> None:
         assert re.search(rf"\b{module.stem}\b", TEXT), module.stem
 
 
+def test_it_counts_the_worlds() -> None:
+    folder = ROOT / "envscaler" / "model" / "builtin"
+    counts = [len(list((folder / f).glob("[a-z]*.*"))) for f in ("domains", "patterns")]
+    assert re.search(r"(\d+) hand-written worlds on (\d+) patterns", TEXT).groups() == tuple(map(str, counts))
+
+
 def test_every_make_target_is_there() -> None:
     for command in commands("make"):
         dry = subprocess.run(["make", "-n", *command.split()[1:]], cwd=ROOT, capture_output=True, text=True)
