@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from envscaler.error import NothingFits
 from envscaler.model.builtin.build import World, world_of
 from envscaler.model.builtin.checks import brought_about, check_source
 from envscaler.model.builtin.domain import domains
@@ -27,6 +28,22 @@ def drawn(world: World, state: State, rng: np.random.Generator) -> list[Drawn]:
         except LookupError:
             continue
     return found
+
+
+@pytest.mark.parametrize("name", [*WORLDS, "consultancy_timesheets", "day_care", "survey_forms", "warehouse"])
+def test_a_state_that_lacks_what_a_goal_counts_on_gives_no_arguments_and_no_error(name: str) -> None:
+    world = world_of(name)
+    full = world.state(np.random.default_rng(0))
+    tables = [key for key, rows in full.items() if isinstance(rows, dict)]
+    for table in tables:
+        for left in (0, 1):
+            state = {**full, table: dict([*full[table].items()][:left])}
+            for tool in world.tools:
+                _from_goal(world, tool, state, np.random.default_rng(0))
+    bare = {key: {} if key in tables else value for key, value in full.items()}
+    with pytest.raises(NothingFits):
+        for seed in range(20):  # a sub-task that only adds needs nothing, but a task has several
+            pose(world, {**bare}, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("name", WORLDS)

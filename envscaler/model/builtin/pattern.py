@@ -38,6 +38,8 @@ from envscaler.schema import Attribute, Entity
 
 State = dict[str, Any]
 Rng = np.random.Generator
+NOT_THERE = (LookupError, ValueError, TypeError)
+"""What a goal raises where a state lacks what it counts on: none to choose from, too few, a number not set yet."""
 
 
 class Noun:
@@ -328,7 +330,9 @@ class Pattern:
 
 
 def pick(rng: Rng, values: Sequence[Any]) -> Any:
-    """One of the values, as it is (numpy would make a str_ or an int64 of it)."""
+    """One of the values, as it is (numpy would make a str_ or an int64 of it); raises `LookupError` for none."""
+    if len(values) == 0:
+        raise LookupError("there is none")
     return values[int(rng.integers(len(values)))]
 
 

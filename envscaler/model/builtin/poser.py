@@ -22,7 +22,7 @@ from envscaler.model.builtin.checks import (
     touched,
 )
 from envscaler.model.builtin.domain import draw_wording
-from envscaler.model.builtin.pattern import Added, Goal, Outcome, Rng, State, pick, shuffled
+from envscaler.model.builtin.pattern import NOT_THERE, Added, Goal, Outcome, Rng, State, pick, shuffled
 from envscaler.model.builtin.phrase import Slots
 from envscaler.model.builtin.recall import need, read, world_with
 from envscaler.record import FROM, map_references, references
@@ -108,7 +108,7 @@ def _graded(blocks: Blocks) -> tuple[dict[str, tuple[str, str]], list[str]]:
     for goal, slots, sentence in world.read(need(blocks, "task")):
         try:
             outcomes += goal.outcome(slots, given)
-        except LookupError as error:
+        except NOT_THERE as error:
             raise NothingFits(f"The built-in model sees no way to do {sentence!r}: {error}.") from error
     if not outcomes:
         raise NothingFits("The built-in model understands no sentence of this task.")
@@ -149,7 +149,7 @@ def _in_any_order(drawn: list[Drawn], given: State) -> bool:
         try:
             if others and goal.outcome(slots, brought_about(others, given)) != wanted:
                 return False
-        except LookupError:
+        except NOT_THERE:
             return False
     return True
 
@@ -160,7 +160,7 @@ def _try(goal: Goal, given: State, rng: Rng) -> Drawn | None:
             slots = goal.draw(given, rng)
             if slots is not None:
                 return goal, slots, goal.outcome(slots, given)
-        except LookupError:
+        except NOT_THERE:
             continue
     return None
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from envscaler.model.builtin.build import World
-from envscaler.model.builtin.pattern import Changed, Outcome, Rng, State, pick, shuffled
+from envscaler.model.builtin.pattern import NOT_THERE, Changed, Outcome, Rng, State, pick, shuffled
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.recall import need, read, world_with
 from envscaler.record import FROM, is_number
@@ -46,7 +46,7 @@ def _from_goal(world: World, tool: str, given: State, rng: Rng) -> dict[str, Any
         try:
             slots = goal.draw(given, rng)
             outcomes = goal.outcome(slots, given) if slots is not None else []
-        except LookupError:
+        except NOT_THERE:  # calls have rolled the state on
             continue
         calls = [call for call in goal.plan(slots) if call["tool"] == tool] if slots is not None else []
         if calls:
