@@ -13,6 +13,8 @@ A pattern is one file `patterns/<name>.py` that ends in `PATTERN = TheClass`. It
 5. `generate`: rows of its tables for a new state; the tables of earlier parts are filled.
 6. `GOALS`: sub-tasks a user may have.
 
+`patterns/_brief.py` has short forms for the calls of a plan and the attributes of a table.
+
 A `Goal` is written once and serves the whole of a scenario: `draw` chooses slots in a state, `phrases` say
 them, `plan` gives the calls from the slots alone (look-ups first, `{"$from": …}` for what they find), and
 `outcome` says from slots and state what must have changed; item, check and `may_change` follow from that. An
