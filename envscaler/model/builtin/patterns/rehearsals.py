@@ -131,7 +131,7 @@ class RehearsalGoal(Goal):
 
 
 class Swap(RehearsalGoal):
-    """Two rehearsals change their nights and halls."""
+    """Two rehearsals exchange their nights and halls."""
 
     phrases = (
         "Please swap two rehearsal nights: the {one:name} on {first:date} and the {two:name} on {second:date} change "
@@ -870,14 +870,15 @@ class Rehearsals(Pattern):
     def _wrong(self, day: str, start: str, end: str) -> str | None:
         """Say what is wrong with a night that is to be planned; None when nothing is."""
         try:
-            ahead = date.fromisoformat(day) - date.fromisoformat(self.today)
+            read = date.fromisoformat(day)
         except ValueError:
             return f"{day!r} is not a date as YYYY-MM-DD."
-        if len(day) != 10 or not timedelta(days=0) < ahead <= timedelta(days=180):
+        ahead = read - date.fromisoformat(self.today)
+        if read.isoformat() != day or not timedelta(days=0) < ahead <= timedelta(days=180):
             return f"{day!r} is not a date within half a year after today."
         for time in (start, end):
-            hours, _, minutes = time.partition(":")
-            if len(time) != 5 or not (hours + minutes).isdecimal() or int(minutes) > 59:
+            hours, minutes = time[:2], time[3:]
+            if len(time) != 5 or time[2] != ":" or not (hours + minutes).isdecimal() or int(minutes) > 59:
                 return f"{time!r} is not a time as HH:MM."
         if not "09:00" <= start < end <= "22:30":
             return f"From {start} to {end} is no time between 09:00 and 22:30."
@@ -1171,7 +1172,7 @@ def call_section(self, section: str, work: str, day: str, start: str, end: str, 
     done data :: The {section} are called for {day}.
 
 def swap_nights(self, rehearsal_id: str, other_id: str) -> dict:
-    """Let two rehearsals change night and hall; all are called anew, so excuses and stand-ins are void.
+    """Let two rehearsals exchange night and hall; all are called anew, so excuses and stand-ins are void.
 
     Args:
         rehearsal_id: Id of the one rehearsal.
@@ -1214,7 +1215,7 @@ def change_hall(self, rehearsal_id: str, hall_id: str) -> dict:
 <<ahead()>>
     called = self._calls(rehearsal_id)
     free = {hall["hall_id"]: hall for hall in self._free_halls(rehearsal, len(called))}
-    refuse if hall_id not in free :: {hall_id!r} is not among the halls that are free: {', '.join(free) or 'none'}.
+    refuse if hall_id not in free :: {hall_id!r} is not free or too small; there are {', '.join(free) or 'none'}.
     rehearsal["hall_id"] = hall_id
     holder = free[hall_id]["key_holder_id"]
     plays = [row["member_id"] if row["answer"] == "called" else row["stand_in_id"] for row in called]
