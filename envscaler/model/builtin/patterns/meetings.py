@@ -174,7 +174,7 @@ class Plan(MeetingGoal):
         "both free and plan the meeting {title:name} for these two then, organised by the former, in the smallest "
         "free room that seats two.",
         "Between {first:date} and {last:date}, what is the first gap of {length:int} minutes that {one:name} and "
-        "{two:name} share? Please plan {title:name} there in the smallest room free, with the first of the two as "
+        "{two:name} share? Please plan {title:name} for then in the smallest free room, with the first of the two as "
         "the organiser and the other invited.",
     )
     needs = ("find_colleagues", "find_common_slots", "rank_rooms", "plan_meeting")
@@ -344,9 +344,9 @@ class Bump(MeetingGoal):
         other = only([one for one in others if one["room_id"] == room["room_id"]])
         if other["priority"] >= row["priority"] or room["seats"] < self.coming(row["meeting_id"], state):
             raise LookupError("it does not make way")
-        free = self.rooms(
-            other["day"], (other["start"], other["end"]), self.coming(other["meeting_id"], state), state
-        )
+        left = {**state["meetings"], row["meeting_id"]: {**row, "room_id": room["room_id"]}}
+        span, seats = (other["start"], other["end"]), self.coming(other["meeting_id"], state)
+        free = self.rooms(other["day"], span, seats, {**state, "meetings": left})
         where = state["rooms"][free[0]]["name"] if free else "no room"
         mine = {"room_id": room["room_id"], "bumped_by_id": None}
         theirs = {"room_id": free[0] if free else None, "bumped_by_id": row["meeting_id"]}
@@ -986,15 +986,17 @@ class Meetings(Pattern):
         Returns:
             The meeting with the ids of the invitations `asked_again` and of the proposals that `lapsed`.
         """
-        meeting_id, room_id, asked = meeting["meeting_id"], meeting["room_id"], []
+        meeting_id, room_id, asked, people = meeting["meeting_id"], meeting["room_id"], [], 0
         meeting.update(day=day, start=start, end=end)
         for key, invitation in self.invitations.items():
             if invitation["meeting_id"] == meeting_id:
                 sure = invitation["colleague_id"] in (meeting["organiser_id"], proposer_id)
                 invitation["answer"] = "accepted" if sure else "open"
-                asked.append(key)
+                people += 1
+                if not sure:
+                    asked.append(key)
         taken = room_id and self._holders(room_id, day, start, end, meeting_id)
-        if taken or (room_id and self.rooms[room_id]["seats"] < len(asked)):
+        if taken or (room_id and self.rooms[room_id]["seats"] < people):
             meeting["room_id"] = None
         return {**meeting, "asked_again": asked, "lapsed": self._lapse(meeting_id)}
 '''
@@ -1008,12 +1010,17 @@ def find_colleagues(self, name: str | None = None, team: str | None = None) -> d
         team: The team: <<teamlist>>. Leave out for all teams.
 
     Returns:
-        The people with their working hours and the number of `unanswered` invitations, sorted by name.
+        The people with their working hours and the number of `unanswered` invitations to planned meetings, sorted by
+        name.
     """
     refuse if name is None and team is None :: Give a name or a team.
     refuse if team is not None and team not in (<<quoted(s.teams)>>) :: There is no team {team!r}.
     part = (name or "").casefold()
-    waiting = [row["colleague_id"] for row in self.invitations.values() if row["answer"] == "open"]
+    waiting = [
+        row["colleague_id"]
+        for row in self.invitations.values()
+        if row["answer"] == "open" and self.meetings[row["meeting_id"]]["status"] == "planned"
+    ]
     hits = []
     for key, colleague in self.colleagues.items():
         if part in colleague["name"].casefold() and team in (None, colleague["team"]):
@@ -1045,8 +1052,9 @@ def show_day(self, colleague_id: str, day: str) -> dict:
     gaps: list[dict] = []
     at = colleague["works_from"]
     for start, end in [*self._busy(colleague_id, day), (colleague["works_until"], "24:00")]:
-        if at < start <= colleague["works_until"]:
-            gaps.append({"start": at, "end": start})
+        stop = min(start, colleague["works_until"])
+        if at < stop:
+            gaps.append({"start": at, "end": stop})
         at = max(at, end)
     data = {"entries": sorted(entries, key=lambda row: (row["start"], row["what"])), "gaps": gaps}
     return {"success": True, "data": data}
@@ -1350,9 +1358,9 @@ def bump_meeting(self, meeting_id: str, room_id: str) -> dict:
     refuse if len(holders) != 1 :: {len(holders)} meetings hold the room at that time, not one.
     other = holders[0]
     refuse if other["priority"] >= meeting["priority"] :: {other['title']} is of no lower priority.
+    meeting.update(room_id=room_id, bumped_by_id=None)
     others = self._fitting(other["day"], other["start"], other["end"], self._coming(other["meeting_id"]))
     other.update(room_id=others[0]["room_id"] if others else None, bumped_by_id=meeting_id)
-    meeting.update(room_id=room_id, bumped_by_id=None)
     data = {**meeting, "bumped": dict(other)}
     done data :: {other['title']} makes way for {meeting['title']}.
 
@@ -1561,7 +1569,7 @@ def repeat_meeting(self, repeats_id: str) -> dict:
     """
     meeting = self.meetings.get(repeats_id)
     refuse if meeting is None or meeting["status"] != "planned" :: {repeats_id!r} is no planned meeting.
-    refuse if meeting["repeats_id"] :: {meeting['title']} repeats {meeting['repeats_id']}; repeat that one.
+    refuse if meeting["repeats_id"] :: {meeting['title']} repeats {meeting['repeats_id']} itself.
     day = (date.fromisoformat(meeting["day"]) + timedelta(days=7)).isoformat()
     start, end, room_id = meeting["start"], meeting["end"], meeting["room_id"]
     refuse if day <= self.today :: {day} is over.
@@ -1608,7 +1616,14 @@ def repeat_meeting(self, repeats_id: str) -> dict:
             row for row in state["meetings"].values() if row["status"] == "planned" and not row["repeats_id"]
         ]
         for low in rows:
-            above = [row["meeting_id"] for row in rows if row["priority"] > low["priority"]]
+            above = [
+                row["meeting_id"]
+                for row in rows
+                if row["priority"] > low["priority"]
+                and row["room_id"]
+                and row["day"] == low["day"]
+                and clash([(row["start"], row["end"])], low["start"], low["end"])
+            ]
             low["bumped_by_id"] = pick(rng, above) if above and rng.random() < 0.3 else None
         for row in shuffled(rng, rows)[:3]:
             for one in goal.answers(row["meeting_id"], state)[1:]:
