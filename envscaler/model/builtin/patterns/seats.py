@@ -251,8 +251,8 @@ class PayHeld(House):
     """What somebody has on hold is paid for."""
 
     phrases: ClassVar[tuple[str, ...]] = (
-        "{name:name} has just paid at the counter for everything held at {title:name} on {day:date}, so issue the "
-        "tickets.",
+        "{name:name} has just paid at the counter for everything on hold in that name for {title:name} on "
+        "{day:date}, so issue the tickets.",
         "Please issue the tickets that {name:name} has on hold for {title:name} on {day:date}; the money is here.",
     )
     needs: ClassVar[tuple[str, ...]] = ("find_patrons", "list_performances", "issue_tickets")
@@ -278,7 +278,8 @@ class DropHeld(PayHeld):
     """What somebody has on hold is not wanted any more."""
 
     phrases = (
-        "{name:name} does not need what is on hold for {title:name} on {day:date}, please put it back on sale.",
+        "{name:name} does not need what is on hold in that name for {title:name} on {day:date}, please put it back "
+        "on sale.",
         "Please release all seats held for {name:name} at {title:name} on {day:date}.",
     )
     needs = ("find_patrons", "list_performances", "release_holds")
@@ -299,8 +300,8 @@ class PayWithVoucher(PayHeld):
     """Paid with the credit that runs out first."""
 
     phrases = (
-        "{name:name} pays for the seats on hold for {title:name} on {day:date} with the voucher that runs out first, "
-        "so issue the tickets.",
+        "{name:name} pays for the seats on hold in that name for {title:name} on {day:date} with the voucher that "
+        "runs out first, so issue the tickets.",
         "Please issue what {name:name} has on hold for {title:name} on {day:date} and take as much as you can from "
         "the voucher that expires soonest.",
     )
@@ -393,7 +394,7 @@ class Upgrade(OneTicket):
         ticket, show = self.ticket(slots, state), self.performance(slots, state)
         area, old = named(state, self.v.a, slots["area"]), state["areas"][ticket["area_id"]]
         blocks = best_blocks(state, show, area, 1)
-        if area["price"] <= old["price"] or not blocks:
+        if area["price"] <= old["price"] or not blocks or ticket["rate"] == "subscriber":
             raise LookupError("it is no upgrade")
         price = price_of(show, area, ticket["rate"])
         item = f"Has the ticket of {slots['name']} become one for seat {blocks[0][0]} of the {slots['area']}?"
@@ -462,7 +463,7 @@ class Admit(House):
     """Somebody comes in tonight."""
 
     phrases = (
-        "{name:name} is at the door for {title:name} on {day:date}; let everybody in who is on those tickets.",
+        "{name:name} is at the door for {title:name} on {day:date}; let in everybody on the tickets in that name.",
         "Please admit {name:name} to {title:name} on {day:date} with all tickets in that name.",
     )
     needs = ("find_patrons", "list_performances", "admit_patron")
@@ -536,7 +537,7 @@ class CancelWorst(House):
         ]
         paid: dict[str, float] = {}
         for t in rows:
-            status = "credited" if t["status"] == "issued" else "released"
+            status = "credited" if t["status"] == "issued" and t["price"] else "released"
             item = f"Has ticket {t['ticket_id']} for the cancelled {show['title']} been {status}?"
             told.append(self.change(t, item, status=status, held_until=""))
             paid[t["patron_id"]] = paid.get(t["patron_id"], 0) + t["price"] * (status == "credited")
@@ -552,7 +553,7 @@ class PassOn(House):
 
     phrases = (
         "The {series:name} subscription of {name:name} is to be carried on by {friend:name}.",
-        "Please pass the {series:name} subscription that {name:name} has on to {friend:name}.",
+        "Please pass {name:name}'s {series:name} subscription on to {friend:name}.",
     )
     needs: ClassVar[tuple[str, ...]] = ("find_patrons", "list_subscriptions", "pass_on_subscription")
 
@@ -761,7 +762,7 @@ class Seats(Pattern):
             """,
         ),
         RuleText(
-            "Each ticket that is taken back for credit leaves a voucher for its patron, worth what was paid.",
+            "What is taken back for credit leaves its patron a voucher worth what was paid.",
             """
             owed = {}
             for old, new in changed("tickets", "status"):
@@ -1207,7 +1208,7 @@ def upgrade_ticket(self, ticket_id: str, area: str) -> dict:
     """Move an issued ticket to the best free seat of a dearer area.
 
     Args:
-        ticket_id: Id of an issued ticket for a performance that is still ahead.
+        ticket_id: Id of an issued ticket for a performance that is still ahead; a subscriber's is not upgraded.
         area: <<seated>>; it must cost more than the present one.
 
     Returns:
@@ -1218,6 +1219,7 @@ def upgrade_ticket(self, ticket_id: str, area: str) -> dict:
     performance = self.performances[ticket["performance_id"]]
     refuse if target is None :: There is no area called {area!r}.
     refuse if ticket["status"] != "issued" :: Ticket {ticket_id} is {ticket['status']}, not issued.
+    refuse if ticket["rate"] == "subscriber" :: A ticket at the subscriber rate is not upgraded.
     if obstacle := self._closed(performance):
         return {"success": False, "error": obstacle}
     refuse if target["price"] <= present["price"] :: The {area} does not cost more than the {present['name']}.
@@ -1310,7 +1312,7 @@ def release_house_seats(self, performance_id: str, row: str | None = None) -> di
     return {"success": True, "message": f"{len(released)} house seats are on sale.", "data": data}
 
 def cancel_performance(self, performance_id: str, reason: str) -> dict:
-    """Call a performance off: holds are released and each patron gets one voucher over all that was paid.
+    """Call a performance off: what was not paid for is released, and each patron gets one voucher over all that was.
 
     Args:
         performance_id: Id of a performance after today.
@@ -1327,12 +1329,13 @@ def cancel_performance(self, performance_id: str, reason: str) -> dict:
     paid: dict[str, float] = {}
     credited, released = [], []
     for ticket in self._sold(performance_id):
-        (credited if ticket["status"] == "issued" else released).append(ticket["ticket_id"])
-        if ticket["status"] == "issued":
+        bought = ticket["status"] == "issued" and ticket["price"] > 0
+        (credited if bought else released).append(ticket["ticket_id"])
+        if bought:
             paid[ticket["patron_id"]] = paid.get(ticket["patron_id"], 0.0) + ticket["price"]
-        ticket["status"] = "credited" if ticket["status"] == "issued" else "released"
+        ticket["status"] = "credited" if bought else "released"
         ticket["held_until"] = ""
-    vouchers = [dict(self._write_voucher(patron, paid[patron])) for patron in paid if paid[patron] > 0]
+    vouchers = [dict(self._write_voucher(patron, paid[patron])) for patron in paid]
     performance["status"], performance["note"] = "cancelled", reason.strip()
     data = {"credited": credited, "released": released, "vouchers": vouchers}
     return {"success": True, "message": f"{performance['title']} on {performance['day']} is off.", "data": data}
