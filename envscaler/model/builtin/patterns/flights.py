@@ -101,11 +101,12 @@ def clock(text: str) -> int:
     return 60 * int(text[:2]) + int(text[3:])
 
 
-def side_by_side(free: list[str], count: int) -> list[str]:
+def side_by_side(free: list[str], count: int, cabin: str) -> list[str]:
     """The frontmost seats next to each other on one side of the aisle, else the frontmost ones."""
+    line = "AC DF" if cabin == "business" else "ABC DEF"
     for first in free:
-        row, at = first[:-1], "ABC DEF".index(first[-1])
-        block = [f"{row}{letter}" for letter in "ABC DEF"[at : at + count]]
+        row, at = first[:-1], line.index(first[-1])
+        block = [f"{row}{letter}" for letter in line[at : at + count]]
         if len(block) == count and all(seat in free for seat in block):
             return block
     return free[:count]
@@ -175,8 +176,9 @@ class CheckIn(Desk):
 
     phrases = (
         "Please check {name:name} in for flight {number:name} on {day:date} and give out the {kind:name} seat that is "
-        "furthest to the front.",
-        "{name:name} wants to check in for {number:name} on {day:date} and asks for the frontmost {kind:name} seat.",
+        "furthest to the front, of two in a row the one with the earlier letter.",
+        "{name:name} wants to check in for {number:name} on {day:date} and asks for the frontmost {kind:name} seat; "
+        "where a row has two, take the one with the earlier letter.",
     )
     needs = ("find_passengers", "find_flights", "list_coupons", "show_seat_map", "check_in")
 
@@ -222,9 +224,10 @@ class CheckInParty(Desk):
         cabins = {cabin_of(state, c) for c in party}
         if len(cabins) != 1 or flight["day"] > later(state["today"], 1):
             raise LookupError("there is nobody to check in together")
-        free = free_seats(self.v, state, flight["flight_id"], cabins.pop())
+        cabin = cabins.pop()
+        free = free_seats(self.v, state, flight["flight_id"], cabin)
         told: list[Outcome] = []
-        for coupon, seat in zip(party, side_by_side(free, len(party)), strict=True):
+        for coupon, seat in zip(party, side_by_side(free, len(party), cabin), strict=True):
             who = state["passengers"][coupon["passenger_id"]]["name"]
             item = f"Has {who} been checked in for {slots['number']} with seat {seat}?"
             told.append(self.change(coupon, item, booking, status="checked_in", seat=seat))
@@ -344,7 +347,7 @@ class DelayAndRebook(Desk):
             rows = [f for f in rows if room(v, state, f["flight_id"], cabin) > placed.get(f["flight_id"], 0)]
             if not rows:
                 raise LookupError("there is no later flight")
-            new = min(rows, key=lambda f: f["departs"])
+            new = min(rows, key=lambda f: clock(f["departs"]) + f["delay"])
             placed[new["flight_id"]] = placed.get(new["flight_id"], 0) + 1
             who = state["passengers"][coupon["passenger_id"]]["name"]
             item = f"Has {who}, who misses {onward['number']}, been put on {new['number']} that day?"
@@ -910,7 +913,7 @@ def find_flights(
     return {"success": True, "data": flights}
 
 def find_connections(self, origin: str, destination: str, day: str) -> dict:
-    """Find ways to get somewhere with one change of aircraft, as flights run today with their delays.
+    """Find ways to get somewhere with one change of aircraft, as delays stand.
 
     Args:
         origin: City to leave.
@@ -933,7 +936,7 @@ def find_connections(self, origin: str, destination: str, day: str) -> dict:
             if wait >= <<s.connection>>:
                 fuller = min(self._room(leg["flight_id"], "economy") for leg in (first, second))
                 ways.append({"first": dict(first), "second": dict(second), "wait": wait, "fuller": fuller})
-    ways.sort(key=lambda way: (way["second"]["arrives"], way["wait"]))
+    ways.sort(key=lambda way: (self._clock(way["second"]["arrives"], way["second"]["delay"]), way["wait"]))
     return {"success": True, "data": ways}
 
 def list_coupons(self, passenger_id: str | None = None, flight_id: str | None = None) -> dict:
@@ -1131,11 +1134,12 @@ def check_in_party(self, booking_id: str, flight_id: str) -> dict:
     refuse if not party :: Nobody on booking {booking['booking_id']} has to check in for this flight.
     cabins = {self._cabin(coupon) for coupon in party}
     refuse if len(cabins) > 1 :: They are booked in two cabins; check them in one by one.
-    free = self._free(flight_id, cabins.pop())
+    cabin = cabins.pop()
+    free, line = self._free(flight_id, cabin), "AC DF" if cabin == "business" else "ABC DEF"
     seats = free[: len(party)]
     for first in free:
-        start = "ABC DEF".index(first[-1])
-        block = [first[:-1] + letter for letter in "ABC DEF"[start : start + len(party)]]
+        start = line.index(first[-1])
+        block = [first[:-1] + letter for letter in line[start : start + len(party)]]
         if len(block) == len(party) and all(seat in free for seat in block):
             seats = block
             break
@@ -1180,7 +1184,7 @@ def change_flight(self, coupon_id: str, flight_id: str) -> dict:
     if (old["origin"], old["destination"]) != (flight["origin"], flight["destination"]):
         refuse :: {flight['number']} does not go from {old['origin']} to {old['destination']}.
     refuse if self._clash(coupon, flight) :: The passenger has another flight on {flight['day']}.
-    refuse if self._room(flight_id, fare["cabin"]) < 1 :: {fare['cabin']} is full on {flight['number']}.
+    refuse if self._room(flight_id, fare["cabin"]) < 1 :: {fare['cabin'].capitalize()} is full on {flight['number']}.
     coupon["flight_id"] = flight_id
     coupon["fees"] = round(coupon["fees"] + fare["change_fee"], 2)
     coupon["price"] = max(coupon["price"], round(flight["base_price"] * fare["factor"], 2))
@@ -1230,7 +1234,7 @@ def rebook_missed(self, flight_id: str) -> dict:
         if not later:
             left.append(coupon["coupon_id"])
             continue
-        coupon["flight_id"] = min(later, key=lambda other: other["departs"])["flight_id"]
+        coupon["flight_id"] = min(later, key=lambda other: self._clock(other["departs"], other["delay"]))["flight_id"]
         coupon["seat"], coupon["status"] = "", "booked"
         moved.append(dict(coupon))
     refuse if not moved :: Nobody on flight {flight['number']} can be moved.
@@ -1368,7 +1372,7 @@ def close_flight(self, flight_id: str) -> dict:
     refuse if flight["status"] == "closed" or flight["day"] != self.today :: {flight['number']} is not boarding.
     coupons = self._travelling(flight_id)
     missed = [coupon for coupon in coupons if coupon["status"] != "boarded"]
-    refuse if len(missed) == len(coupons) :: Nobody is on board of {flight['number']}.
+    refuse if len(missed) == len(coupons) :: Nobody is on board {flight['number']}.
     for coupon in missed:
         coupon["status"], coupon["seat"] = "missed", ""
     flight["status"] = "closed"
@@ -1444,12 +1448,14 @@ def close_flight(self, flight_id: str) -> dict:
                 }
                 state["bookings"][key]["email"] = state["bookings"][key]["email"] or names.email(name)
                 for flight in trip:
-                    self._coupon(v, state, rng, who, flight, fare)
+                    self._coupon(v, state, rng, who, flight, fare, first=flight is trip[0])
 
-    def _coupon(self, v: SimpleNamespace, state: State, rng: Rng, who: str, flight: Row, fare: str) -> None:
+    def _coupon(
+        self, v: SimpleNamespace, state: State, rng: Rng, who: str, flight: Row, fare: str, *, first: bool
+    ) -> None:
         key, bags = key_of("COU", len(state["coupons"]) + 1), int(rng.integers(0, 3))
         near = flight["day"] <= later(state["today"], 1)
-        today = ["boarded", "boarded"] if flight["day"] == state["today"] else ["booked"]
+        today = ["boarded", "boarded"] if first and flight["day"] == state["today"] else ["booked"]
         status = any_of(rng, ["booked", "checked_in", *today]) if near else "booked"
         free = free_seats(v, state, flight["flight_id"], state["fares"][fare]["cabin"])
         price = round(flight["base_price"] * state["fares"][fare]["factor"], 2)
