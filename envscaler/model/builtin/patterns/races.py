@@ -77,6 +77,12 @@ def fee_of(v: SimpleNamespace, state: State, race: Row, runner: Row) -> float:
     return float(round(race["fee"] * (0.5 if age(race, runner) < 18 else 1) + late, 2))
 
 
+def paid_for(state: State, entry: str) -> float:
+    """What was paid for an entry, transfers of the place aside."""
+    rows = [c for c in state["charges"].values() if c["entry_id"] == entry and c["kind"] != "transfer fee"]
+    return float(sum(-c["amount"] if c["kind"] == "refund" else c["amount"] for c in rows))
+
+
 def entries_of(state: State, race: str, *statuses: str) -> list[Row]:
     """The entries of a race that have one of these statuses."""
     return [e for e in state["entries"].values() if e["race_id"] == race and e["status"] in statuses]
@@ -260,7 +266,7 @@ class OtherRace(Club):
 
     phrases = (
         "{name:name} is entered for the {race:name} but would rather run the {other:name}, so move the entry.",
-        "Please move {name:name} from the {race:name} to the {other:name} and settle the difference in the fee.",
+        "Please move {name:name} from the {race:name} to the {other:name} and settle the difference to what was paid.",
     )
     needs = ("find_runners", "list_races", "list_entries", "change_race")
 
@@ -284,7 +290,7 @@ class OtherRace(Club):
         there = any(e["runner_id"] == runner["runner_id"] for e in rows)
         if there or len(rows) >= new["places"] or age(new, runner) < new["min_age"]:
             raise LookupError("the other race does not take this runner")
-        more = round(fee_of(self.v, state, new, runner) - fee_of(self.v, state, old, runner), 2)
+        more = round(fee_of(self.v, state, new, runner) - paid_for(state, entry["entry_id"]), 2)
         fields = {"race_id": new["race_id"], "bib": next_bib(state, new), "wave": 0}
         item = f"Has {slots['name']} been moved from the {slots['race']} to the {slots['other']}?"
         fields["fee"] = round(entry["fee"] + more, 2)
@@ -300,7 +306,7 @@ class AddPlaces(Club):
 
     phrases = (
         "The council allows {count:int} more places in the {race:name}; add them and let the waiting list move up.",
-        "Please add {count:int} places to the {race:name}, so that those who wait first can run.",
+        "Please add {count:int} places to the {race:name}, so that those who have waited longest can run.",
     )
     needs = ("list_races", "add_places")
     weight = 0.6
@@ -856,6 +862,7 @@ def rank_clubs(self, race_id: str, scorers: int = 2) -> dict:
         For each club the `time` in seconds and the bibs that `scored`, the fastest club first.
     """
     need r
+    refuse if race["status"] == "open" :: The {race['name']} has not been run yet.
     refuse if not 1 <= scorers <= 5 :: Between 1 and 5 runners score for a club, not {scorers}.
     teams: dict[str, list[tuple[int, int]]] = {}
     for entry in self._entries(race["race_id"], "finished"):
@@ -984,11 +991,12 @@ def transfer_place(self, entry_id: str, runner_id: str) -> dict:
     done dict(entry) :: {runner['name']} runs with bib {entry['bib']}.
 
 def change_race(self, entry_id: str, race_id: str) -> dict:
-    """Move an entry to another race that has a free place; the difference between today's fees is settled.
+    """Move an entry to another race that has a free place, at its fee of today less what was paid for the entry.
 
     Args:
         entry_id: Id of an entry that is entered, for a race that is open.
-        race_id: Id of another race that is open, with a place left.
+        race_id: Id of another race that is open, with a place left. Fees for a transfer of the place do not count as
+            paid for the entry.
 
     Returns:
         The entry with its new bib, the `difference`, and the ids of entries that `moved_up` in the old race, or an
@@ -1002,7 +1010,9 @@ def change_race(self, entry_id: str, race_id: str) -> dict:
         return {"success": False, "error": obstacle}
     taken = len(self._entries(race_id, "entered", "waiting"))
     refuse if taken >= race["places"] :: All places of the {race['name']} are taken.
-    difference = round(self._fee(race, runner) - self._fee(old, runner), 2)
+    charges = [c for c in self.charges.values() if c["entry_id"] == entry_id and c["kind"] != "transfer fee"]
+    paid = sum(-charge["amount"] if charge["kind"] == "refund" else charge["amount"] for charge in charges)
+    difference = round(self._fee(race, runner) - paid, 2)
     entry["bib"] = self._next_bib(race)
     entry["race_id"], entry["wave"] = race_id, 0
     self._charge(entry, "change of race", difference)
