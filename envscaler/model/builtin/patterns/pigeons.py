@@ -370,7 +370,8 @@ class HandOver(Club):
             for s in flying
             if state["races"][s["race_id"]]["status"] != "closed" and s["status"] != "withdrawn"
         ]
-        if bird["status"] == "lost" or live or bird["loft_id"] == loft["loft_id"]:
+        shut = max(state["lofts"][key]["closed_until"] for key in (bird["loft_id"], loft["loft_id"]))
+        if bird["status"] == "lost" or live or bird["loft_id"] == loft["loft_id"] or shut >= state["today"]:
             raise LookupError("it cannot be sold now")
         item = f"Does {slots['ring']} belong to {slots['fancier']}?"
         log = f"Has the transfer of {slots['ring']} been written down?"
@@ -1054,7 +1055,7 @@ def close_race(self, race_id: str) -> dict:
     done {**race, **gone, "prizes": won} :: The race from {race['place']} is closed.
 
 def transfer_pigeon(self, pigeon_id: str, loft_id: str) -> dict:
-    """Transfer the ring of a bird to another loft.
+    """Transfer the ring of a bird to another loft; neither may be under quarantine.
 
     Args:
         pigeon_id: Id of a bird that is not lost and in no race at the moment.
@@ -1067,6 +1068,8 @@ def transfer_pigeon(self, pigeon_id: str, loft_id: str) -> dict:
     need l
     refuse if pigeon["loft_id"] == loft_id :: {pigeon['ring']} lives there already.
     refuse if pigeon["status"] == "lost" :: {pigeon['ring']} is lost.
+    for place in (self.lofts[pigeon["loft_id"]], loft):
+        refuse if place["closed_until"] >= self.today :: The loft of {place['fancier']} is under quarantine.
     for start in self.starts.values():
         live = self.races[start["race_id"]]["status"] != "closed" and start["status"] != "withdrawn"
         refuse if live and start["pigeon_id"] == pigeon_id :: {pigeon['ring']} is in a race at the moment.
