@@ -179,9 +179,10 @@ class ReplyLongest(Reply):
     """Answer whoever has waited longest."""
 
     phrases = (
-        "Of those who have waited {days:int} days or more for an answer, write to the one who has waited longest: "
-        '"{text:text}".',
-        'Some emails have had no answer for at least {days:int} days; reply to the oldest of them with "{text:text}".',
+        "Of those whose email is the last of its thread and has had no answer for {days:int} days or more, write to "
+        'the one who has waited longest: "{text:text}".',
+        "Of the threads whose last email has waited {days:int} days or more for an answer, reply to the one waiting "
+        'longest with "{text:text}".',
     )
     needs = ("list_waiting", "reply_to_email")
     weight = 0.7
@@ -449,7 +450,7 @@ class MoveAbsence(PlanAbsence):
 
     phrases = (
         "My next planned absence is from {first:date} to {last:date} instead, please move its automatic reply.",
-        "Move the automatic reply of the next absence ahead to the days from {first:date} to {last:date}.",
+        "Move the automatic reply of my next absence to the days from {first:date} to {last:date}.",
     )
     needs = ("list_absences", "move_absence")
     weight = 0.5
@@ -678,7 +679,7 @@ class Mailbox(Pattern):
             """,
         ),
         RuleText(
-            "What was sent stays as it was written, and lies in Sent.",
+            "The text of what was sent stays as it was written, and it lies in Sent.",
             """
             sent = [key for key, row in rows(after, "folders").items() if row.get("name") == "Sent"]
             for key, row in rows(after, "emails").items():
@@ -1080,10 +1081,12 @@ def snooze_email(self, email_id: str, snoozed_until: str) -> dict:
     need email
     refuse if email["folder_id"] != self._system("Inbox") :: {email_id} is not in the Inbox.
     try:
-        ahead = (date.fromisoformat(snoozed_until) - date.fromisoformat(self.today)).days
+        back = date.fromisoformat(snoozed_until)
     except ValueError:
-        ahead = 0
-    refuse if not 1 <= ahead <= 366 or len(snoozed_until) != 10 :: The day must be after today, as YYYY-MM-DD.
+        return {"success": False, "error": "The day must be a date as YYYY-MM-DD."}
+    ahead = (back - date.fromisoformat(self.today)).days
+    soon = back.isoformat() == snoozed_until and 1 <= ahead <= 366
+    refuse if not soon :: The day must be after today and within a year, as YYYY-MM-DD.
     email["folder_id"], email["snoozed_until"] = self._system("Snoozed"), snoozed_until
     done deepcopy(email) :: {email_id} comes back on {snoozed_until}.
 
