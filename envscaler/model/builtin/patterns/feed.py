@@ -348,7 +348,7 @@ class FollowSuggested(Feed):
     """Follow whom most of those follow whom one follows."""
 
     phrases = (
-        "Of the profiles suggested to {name:name}, follow the first one, which most others in that circle follow.",
+        "Of the profiles suggested to {name:name}, follow the one at the top of the list.",
         "{name:name} wants to follow one more profile: the one at the top of the suggestions.",
     )
     needs = ("find_profiles", "suggest_profiles", "follow_profile")
@@ -541,8 +541,11 @@ class ApproveTag(Feed):
         ]
         if not rows:
             raise LookupError("nothing is pending")
+        post = state["posts"][state["tags"][rows[0]]["post_id"]]
+        if self.status == "approved" and post["status"] != "published":
+            raise LookupError("the post is gone")
         item = f"Is the oldest pending tag of {slots['name']} {self.status}?"
-        return [Changed("tags", rows[0], {"status": self.status}, item, (one,))]
+        return [Changed("tags", rows[0], {"status": self.status}, item, (one, post["post_id"]))]
 
 
 class RejectTag(ApproveTag):
@@ -771,7 +774,7 @@ class FeedPattern(Pattern):
             """,
         ),
         RuleText(
-            "Only who may see a post has permission to comment on it, and only while its comments are open.",
+            "Only those who may see a post have permission to comment on it, and only while its comments are open.",
             """
             posts = rows(after, "posts")
             ties = [row for row in rows(after, "follows").values() if row.get("status") == "active"]
@@ -788,8 +791,8 @@ class FeedPattern(Pattern):
             """,
         ),
         RuleText(
-            "A profile is suspended exactly when it has <<s.max_strikes>> strikes, one for each post that moderators "
-            "removed.",
+            "A profile is suspended exactly when it has <<s.max_strikes>> strikes or more, one for each post that "
+            "moderators removed.",
             """
             hits = [
                 row.get("profile_id") for row in rows(after, "posts").values() if row.get("removed_by") == "moderator"
@@ -1319,7 +1322,7 @@ def decide_tag(self, tag_id: str, profile_id: str, approve: bool) -> dict:
     Args:
         tag_id: Id of the tag, which must be pending.
         profile_id: Id of the profile that decides, the one that is tagged.
-        approve: True to approve it, false to reject it.
+        approve: True to approve it, which only a published post allows, false to reject it.
 
     Returns:
         The tag, approved or removed, or an error.
@@ -1327,6 +1330,8 @@ def decide_tag(self, tag_id: str, profile_id: str, approve: bool) -> dict:
     need tag
     refuse if tag["profile_id"] != profile_id :: Only the profile that is tagged decides on {tag_id}.
     refuse if tag["status"] != "pending" :: Tag {tag_id} is {tag['status']}.
+    post = self.posts[tag["post_id"]]
+    refuse if approve and post["status"] != "published" :: The post {tag['post_id']} is {post['status']}.
     tag["status"] = "approved" if approve else "removed"
     done dict(tag) :: Tag {tag_id} is {tag['status']}.
 
@@ -1365,7 +1370,7 @@ def decide_reports(self, post_id: str, uphold: bool) -> dict:
 
     Args:
         post_id: Id of a post with open reports.
-        uphold: True to uphold them, false to dismiss them; the author is suspended with <<s.max_strikes>> strikes.
+        uphold: True to uphold them, false to dismiss them; the author is suspended from <<s.max_strikes>> strikes on.
 
     Returns:
         The post with the ids of the `decided_reports`, or an error.
@@ -1470,7 +1475,8 @@ def decide_reports(self, post_id: str, uphold: bool) -> dict:
         for post in gone:
             by = pick(rng, [key for key in state["profiles"] if key != post["profile_id"]])
             row = {"post_id": post["post_id"], "reporter_id": by, "reason": pick(rng, s.reasons)}
-            put(state, v.report, "REP", **row, status="upheld", decided_on=later(today, 0 - next(ago) % 3))
+            day = max(post["publish_on"], later(today, 0 - next(ago) % 3))
+            put(state, v.report, "REP", **row, status="upheld", decided_on=day)
         most = Counter(post["post_id"] for _, post in seen)
         marked = [key for key, count in most.items() if count > 2][:3]
         for n, number in enumerate(marked):
