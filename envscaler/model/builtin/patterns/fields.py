@@ -175,7 +175,7 @@ class SowRested(Sow):
 
     phrases = (
         "Sow {field:name} on {day:date} with the {machine:name}; take the crop that is suggested first for it.",
-        "Whichever crop was away longest is to be sown on {field:name} on {day:date}; book the {machine:name}.",
+        "Book the {machine:name} to sow {field:name} on {day:date} with the first of the crops suggested for it.",
     )
     needs = ("find_fields", "suggest_crops", "plan_sowing")
 
@@ -202,8 +202,8 @@ class SprayNext(Sow):
     """A field is to be sprayed on the next day on which the sprayer is free."""
 
     phrases = (
-        "{field:name} needs {product:name}: book the {machine:name} for the next day it is free.",
-        "Please plan to spray {field:name} with {product:name} as soon as the {machine:name} has a free day.",
+        "{field:name} needs {product:name}: book the {machine:name} for its first free day from tomorrow on.",
+        "From tomorrow on, as soon as the {machine:name} is free, spray {field:name} with {product:name}; plan that.",
     )
     needs = ("find_fields", "list_stock", "list_free_days", "plan_spraying")
 
@@ -233,8 +233,8 @@ class HarvestSoon(Sow):
     """A field is to be harvested as early as waiting periods and the machine allow."""
 
     phrases = (
-        "Please book the {machine:name} for {field:name} on the earliest day on which harvesting is allowed.",
-        "{field:name} is ripe; plan its harvest with the {machine:name} as soon as the waiting periods are over.",
+        "Please book the {machine:name} for {field:name} on the earliest day from tomorrow on that allows a harvest.",
+        "{field:name} is ripe; plan its harvest with the {machine:name} for the first day possible from tomorrow on.",
     )
     needs = ("find_fields", "check_harvest", "plan_harvest")
 
@@ -257,7 +257,10 @@ class HarvestSoon(Sow):
         ):
             raise LookupError("there is nothing to harvest")
         sprayed = self.live(state, field_id=field["field_id"], kind="spraying")
-        day = self.free_day(slots["machine"], state, max((j["safe_from"] for j in sprayed), default=""))
+        first = max([f"{grown(state, field)['year']}-01-01", *(j["safe_from"] for j in sprayed)])
+        day = self.free_day(slots["machine"], state, first)
+        if day > later(state["today"], 90):
+            raise LookupError("it is not ripe for long")
         return [self.planned(field, None, "harvest", slots["machine"], day, state)]
 
 
@@ -322,8 +325,8 @@ class PutOff(Finish):
     """A planned job is moved to the next day on which its machine is free."""
 
     phrases = (
-        "It is too wet for the {kind:name} on {field:name}, so move it to the next day its machine is free.",
-        "Please put the {kind:name} planned for {field:name} off to the first free day of its machine.",
+        "It is too wet for the {kind:name} on {field:name}; move it to its machine's first free day from tomorrow on.",
+        "Please put the {kind:name} on {field:name} off to its machine's first free day from tomorrow on.",
     )
     needs = ("find_fields", "list_jobs", "list_free_days", "move_job")
     act = ("list_free_days machine<1", "move_job job_id<1 day<2/free/0")
@@ -364,8 +367,9 @@ class BringIn(Work):
 
     phrases = (
         "A load of {tonnes:number} t with {moisture:number} percent moisture came in from {field:name}; "
-        "put it into the silo that suits it best.",
-        "Please enter {tonnes:number} t from {field:name} at {moisture:number} percent moisture, in the best silo.",
+        "put it into the silo that ranks first for it.",
+        "Enter {tonnes:number} t from {field:name} at {moisture:number} percent moisture, "
+        "in the silo that ranks first for it.",
     )
     needs = ("find_fields", "rank_silos", "bring_load")
 
@@ -389,9 +393,9 @@ class BringIn(Work):
         able = [
             silo
             for silo in state["silos"].values()
-            if silo["crop"] in ("", field["crop"]) and silo["capacity"] - silo["stored"] >= tonnes
+            if silo["crop"] in ("", field["crop"]) and room(silo) >= tonnes
         ]
-        able.sort(key=lambda silo: (silo["crop"] == "", silo["capacity"] - silo["stored"], silo["silo_id"]))
+        able.sort(key=lambda silo: (silo["crop"] == "", room(silo), silo["silo_id"]))
         year, silo = grown(state, field), able[0]
         if not field["crop"] or not self.live(
             state, field_id=field["field_id"], kind="harvest", status="planned"
@@ -448,7 +452,7 @@ class Empty(Work):
         rest = [
             silo for silo in state["silos"].values() if silo is not one and silo["crop"] in ("", one["crop"])
         ]
-        able = [silo["name"] for silo in rest if silo["capacity"] - silo["stored"] >= one["stored"]]
+        able = [silo["name"] for silo in rest if room(silo) >= one["stored"]]
         return {"silo": one["name"], "other": pick(rng, able)} if able else None
 
     def plan(self, slots: Slots) -> list[Row]:
@@ -461,8 +465,7 @@ class Empty(Work):
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         one, two = (named(state, self.v.o, slots[end]) for end in ("silo", "other"))
-        room = two["capacity"] - two["stored"]
-        if not one["stored"] or two["crop"] not in ("", one["crop"]) or room < one["stored"]:
+        if not one["stored"] or two["crop"] not in ("", one["crop"]) or room(two) < one["stored"]:
             raise LookupError("it does not go in there")
         bare = {"crop": "", "stored": 0.0, "moisture": 0.0}
         full = {"crop": one["crop"], **poured(two, one["stored"], one["moisture"])}
@@ -527,6 +530,11 @@ def poured(silo: Row, tonnes: float, moisture: float) -> Row:
     stored = round(silo["stored"] + tonnes, 2)
     mixed = (silo["stored"] * silo["moisture"] + tonnes * moisture) / stored
     return {"stored": stored, "moisture": round(mixed, 2)}
+
+
+def room(silo: Row) -> float:
+    """Tonnes that a silo still takes."""
+    return round(float(silo["capacity"] - silo["stored"]), 2)
 
 
 def allowed(state: State, field: str, kind: str, day: str, safe: str) -> None:
@@ -802,6 +810,10 @@ class Fields(Pattern):
         sprayed = self._jobs_of(field_id, "spraying", "planned", "done")
         return max((job["safe_from"] for job in sprayed), default="")
 
+    def _ripe_from(self, field_id: str) -> str:
+        """Return the first day of harvest: in the year its crop is for, when all waiting periods are over."""
+        return max(f"{self._entry_of(field_id)['year']}-01-01", self._waits_until(field_id))
+
     @staticmethod
     def _pour(silo: dict, crop: str, tonnes: float, moisture: float) -> None:
         """Put so much into a silo and mix the moisture."""
@@ -897,7 +909,7 @@ def check_harvest(self, field_id: str, machine: str) -> dict:
     refuse if field_id not in self.fields :: There is no field with the id {field_id!r}.
     refuse if self._work_of(machine) != "harvest" :: {machine!r} is no machine for the harvest.
     safe_from = self._waits_until(field_id)
-    day = max(self._later(self.today, 1), safe_from)
+    day = max(self._later(self.today, 1), self._ripe_from(field_id))
     while self._is_booked(machine, day):
         day = self._later(day, 1)
     return {"success": True, "data": {"safe_from": safe_from, "first_day": day}}
@@ -1031,7 +1043,7 @@ def plan_sowing(self, field_id: str, product_id: str, machine: str, day: str) ->
     crop = product["crop"]
     years, rest = self._years_since(field_id, crop, day), self._rest_of(crop)
     if years is not None and years < rest:
-        refuse :: {crop} stood there {years} years before; it must be {rest}.
+        refuse :: Only {years} year(s) since {crop} stood there; {rest} are needed.
 <<enough()>>
     job = self._book(field_id, "sowing", product, machine, day)
     done job :: {crop} will be sown on {field['name']} on {day}.
@@ -1067,7 +1079,8 @@ def plan_harvest(self, field_id: str, machine: str, day: str) -> dict:
     Args:
         field_id: Id of the field, on which a crop stands and no harvest is planned.
         machine: A machine for the harvest.
-        day: From today on and within 90 days, as YYYY-MM-DD, when all waiting periods are over.
+        day: From today on and within 90 days, as YYYY-MM-DD, in the year that the rotation has for the crop, when
+            all waiting periods are over.
 
     Returns:
         The job, or an error.
@@ -1076,8 +1089,8 @@ def plan_harvest(self, field_id: str, machine: str, day: str) -> dict:
     refuse if not field["crop"] :: {field['name']} is bare.
     refuse if self._jobs_of(field_id, "harvest", "planned") :: The harvest of {field['name']} is planned already.
 <<bookable("harvest")>>
-    safe_from = self._waits_until(field_id)
-    refuse if day < safe_from :: The waiting period on {field['name']} ends on {safe_from}.
+    ripe_from = self._ripe_from(field_id)
+    refuse if day < ripe_from :: {field['name']} is not harvested before {ripe_from}.
     job = self._book(field_id, "harvest", None, machine, day)
     done job :: {field['name']} will be harvested on {day}.
 
@@ -1100,8 +1113,8 @@ def move_job(self, job_id: str, day: str) -> dict:
         safe_from = self._later(day, self.products[job["product_id"]]["waiting_days"])
         if any(harvest["day"] < safe_from for harvest in self._jobs_of(field_id, "harvest", "planned")):
             refuse :: A harvest is planned before {safe_from}.
-    elif job["kind"] == "harvest" and day < self._waits_until(field_id):
-        refuse :: The waiting period ends on {self._waits_until(field_id)}.
+    elif job["kind"] == "harvest" and day < self._ripe_from(field_id):
+        refuse :: It is not harvested before {self._ripe_from(field_id)}.
     job.update(day=day, safe_from=safe_from)
     done dict(job) :: Job {job_id} is moved to {day}.
 
@@ -1169,7 +1182,7 @@ def bring_load(self, field_id: str, silo_id: str, tonnes: float, moisture: float
     refuse if not due :: {field['name']} is not being harvested.
     refuse if not 0.1 <= tonnes <= 40 or not 5 <= moisture <= <<s.wettest|int>> :: Weight or moisture is out of range.
     refuse if silo["crop"] not in ("", field["crop"]) :: There is {silo['crop']} in the {silo['name']}.
-    refuse if silo["stored"] + tonnes > silo["capacity"] :: The {silo['name']} has no room for {tonnes} t.
+    refuse if round(silo["stored"] + tonnes, 2) > silo["capacity"] :: The {silo['name']} has no room for {tonnes} t.
     entry = self._entry_of(field_id)
     load: Load = {
         "load_id": self._next_id(self.loads, "LOD"),
@@ -1202,7 +1215,7 @@ def move_grain(self, from_silo_id: str, to_silo_id: str, tonnes: float) -> dict:
     refuse if source is target :: It is the same silo.
     refuse if not 0.1 <= tonnes <= source["stored"] :: There are {source['stored']} t in the {source['name']}.
     refuse if target["crop"] not in ("", source["crop"]) :: There is {target['crop']} in the {target['name']}.
-    refuse if target["stored"] + tonnes > target["capacity"] :: The {target['name']} has no room for it.
+    refuse if round(target["stored"] + tonnes, 2) > target["capacity"] :: The {target['name']} has no room for it.
     self._pour(target, source["crop"], tonnes, source["moisture"])
     source["stored"] = round(source["stored"] - tonnes, 2)
     if not source["stored"]:
@@ -1346,7 +1359,7 @@ def restock_product(self, product_id: str, amount: float) -> dict:
                     "silo_id": silo["silo_id"],
                     "tonnes": min(weight, 40.0),
                 }
-                day = later(today, -12 - 3 * n if field in bare else -1)
+                day = later(today, -12 - 3 * n if field in bare else n - 5)
                 add("load", **load, moisture=round(float(rng.uniform(13, 17)), 1), brought_on=day)
 
 
