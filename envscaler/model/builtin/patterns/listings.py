@@ -135,7 +135,7 @@ class SaveSearch(Sale):
 
     phrases = (
         "The buyer {name:name} now looks in {district:name} for {beds:int} bedrooms or more up to {most:int} EUR.",
-        "Please save a new search for {name:name}: {district:name}, at least {beds:int} bedrooms, {most:int} EUR.",
+        "Save a new search for {name:name}: {district:name}, at least {beds:int} bedrooms, up to {most:int} EUR.",
     )
     needs = ("find_buyers", "save_search")
 
@@ -198,7 +198,7 @@ class InviteBest(Show):
 
     phrases = (
         "Find the buyer whose saved search fits {address:name} best and book the first free slot on {day:date}.",
-        "Whoever is the best match for {address:name} among our buyers should see it in the first slot on {day:date}.",
+        "Our buyer who is the best match for {address:name} should see it in the first free slot on {day:date}.",
     )
     needs = ("find_homes", "match_buyers", "list_free_slots", "book_viewing")
 
@@ -214,7 +214,10 @@ class InviteBest(Show):
         fit.sort(
             key=lambda b: (FUNDS.index(b["funds"]), home["asking_price"] - b["search_limit"], b["buyer_id"])
         )
-        return self.shown(slots, home, fit[0], state)
+        alike = [
+            b for b in fit if (b["funds"], b["search_limit"]) == (fit[0]["funds"], fit[0]["search_limit"])
+        ]
+        return self.shown(slots, home, only(alike), state)
 
 
 class CallOff(Sale):
@@ -274,15 +277,20 @@ class HandOut(CallOff):
     tool = "hand_out_keys"
 
     def wanted(self, viewing: Row, state: State) -> bool:
-        free = state["homes"][viewing["home_id"]]["keys_with_id"] is None
-        return super().wanted(viewing, state) and viewing["day"] == state["today"] and free
+        out = {home["keys_with_id"] for home in state["homes"].values()}
+        ready = viewing["day"] == state["today"] and viewing["agent_id"] not in out
+        return (
+            super().wanted(viewing, state)
+            and ready
+            and state["homes"][viewing["home_id"]]["keys_with_id"] is None
+        )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         viewing = self.viewing(slots, state)
         item = f"Are the keys of {slots['address']} with the agent who shows it?"
         noted = f"Is the viewing of {slots['address']} with {slots['name']} noted as having the keys out?"
         return [
-            Changed("viewings", viewing["viewing_id"], {"status": "keys_out"}, noted),
+            Changed("viewings", viewing["viewing_id"], {"status": "keys_out"}, noted, (viewing["agent_id"],)),
             Changed("homes", viewing["home_id"], {"keys_with_id": viewing["agent_id"]}, item),
         ]
 
@@ -415,7 +423,8 @@ class AcceptHighest(Sale):
     needs = ("find_homes", "list_offers", "accept_offer")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        offer = any_of(rng, [o for o in state["offers"].values() if o["status"] == "open"])
+        rows = [o for o in state["offers"].values() if (o["status"], o["side"]) == ("open", "buyer")]
+        offer = any_of(rng, rows)
         return {"address": state["homes"][offer["home_id"]]["address"]}
 
     def plan(self, slots: Slots) -> list[Row]:
@@ -429,8 +438,8 @@ class AcceptHighest(Sale):
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         home, where = self.home(slots, state), slots["address"]
         best, rest = (offers := self.offers(home, state))[0], offers[1:]
-        if any(o["amount"] == best["amount"] for o in rest):
-            raise LookupError("two offers are the highest")
+        if best["side"] != "buyer" or any(o["amount"] == best["amount"] for o in rest):
+            raise LookupError("two offers are the highest, or the sellers' own is")
         ahead = [
             w
             for w in state["viewings"].values()
@@ -639,7 +648,8 @@ class Listings(Pattern):
                 marks = [(str(r.get(field)), str(r.get("day")), str(r.get("slot"))) for r in live]
                 if len(marks) != len(set(marks)):
                     return False
-            return True
+            out = [str(r.get("agent_id")) for r in live if r.get("status") == "keys_out"]
+            return len(out) == len(set(out))
             """,
         ),
         RuleText(
@@ -970,7 +980,7 @@ def change_asking_price(self, home_id: str, new_price: int) -> dict:
     """
     need h
     old = home["asking_price"]
-    refuse if home["status"] != "for_sale" :: {home['address']} is {home['status']}.
+    refuse if home["status"] != "for_sale" :: {home['address']} is {home['status'].replace('_', ' ')}.
     refuse if new_price == old :: That is the asking price already.
 <<whole("new_price", "old / 2", "old * 2")>>
     if any(offer["home_id"] == home_id and offer["status"] == "open" for offer in self.offers.values()):
@@ -1000,7 +1010,7 @@ def book_viewing(self, home_id: str, buyer_id: str, day: str, slot: str) -> dict
     """
     need h
     need b
-    refuse if home["status"] != "for_sale" :: {home['address']} is {home['status']}.
+    refuse if home["status"] != "for_sale" :: {home['address']} is {home['status'].replace('_', ' ')}.
     refuse if self._weekday(day) in (None, 6) or day < self.today :: There are no viewings on {day!r}.
     refuse if slot not in (<<quoted(slots)>>) :: There is no slot {slot!r}.
     refuse if slot in self._busy(home["agent_id"], home_id, day) :: {day} at {slot} is taken.
@@ -1031,7 +1041,7 @@ def cancel_viewing(self, viewing_id: str) -> dict:
         The viewing, or an error.
     """
     need w
-    refuse if viewing["status"] != "booked" :: Viewing {viewing_id} is {viewing['status']}.
+    refuse if viewing["status"] != "booked" :: Viewing {viewing_id} is {viewing['status'].replace('_', ' ')}.
     viewing["status"] = "cancelled"
     done dict(viewing) :: Viewing {viewing_id} is cancelled.
 
@@ -1039,18 +1049,21 @@ def hand_out_keys(self, viewing_id: str) -> dict:
     """Hand the keys of a home to the agent who leaves to show it.
 
     Args:
-        viewing_id: Id of a viewing of today, which must be booked.
+        viewing_id: Id of a viewing of today, which must be booked; its agent is not out with other keys.
 
     Returns:
         The viewing, whose keys are out, or an error.
     """
     need w
     home = self.homes[viewing["home_id"]]
-    refuse if viewing["status"] != "booked" :: Viewing {viewing_id} is {viewing['status']}.
+    refuse if viewing["status"] != "booked" :: Viewing {viewing_id} is {viewing['status'].replace('_', ' ')}.
     refuse if viewing["day"] != self.today :: Viewing {viewing_id} is on {viewing['day']}, not today.
     refuse if home["keys_with_id"] :: The keys of {home['address']} are out already.
+    agent = self.agents[viewing["agent_id"]]
+    for other in self.homes.values():
+        refuse if other["keys_with_id"] == agent["agent_id"] :: {agent['name']} is out to show {other['address']}.
     home["keys_with_id"], viewing["status"] = viewing["agent_id"], "keys_out"
-    done dict(viewing) :: The keys of {home['address']} are with {self.agents[viewing['agent_id']]['name']}.
+    done dict(viewing) :: The keys of {home['address']} are with {agent['name']}.
 
 def record_viewing(self, viewing_id: str, feedback: str) -> dict:
     """Record that a viewing was held and that the keys are back in the office.
@@ -1063,7 +1076,7 @@ def record_viewing(self, viewing_id: str, feedback: str) -> dict:
         The viewing, or an error.
     """
     need w
-    refuse if viewing["status"] != "keys_out" :: Viewing {viewing_id} is {viewing['status']}, its keys are not out.
+    refuse if viewing["status"] != "keys_out" :: Viewing {viewing_id} does not have the keys out.
     refuse if not feedback.strip() :: The feedback is empty.
     self.homes[viewing["home_id"]]["keys_with_id"] = None
     viewing.update(status="held", feedback=feedback.strip())
@@ -1083,7 +1096,7 @@ def make_offer(self, home_id: str, buyer_id: str, amount: int, valid_until: str)
     """
     need h
     refuse if buyer_id not in self.buyers :: There is no buyer with the id {buyer_id!r}.
-    refuse if home["status"] != "for_sale" :: {home['address']} is {home['status']}.
+    refuse if home["status"] != "for_sale" :: {home['address']} is {home['status'].replace('_', ' ')}.
 <<whole("amount", 'home["asking_price"] / 2', 'home["asking_price"] * 2')>>
 <<ahead()>>
     for other in self.offers.values():
@@ -1104,7 +1117,7 @@ def counter_offer(self, offer_id: str, amount: int, valid_until: str) -> dict:
         The offer `answered` and the `counter` to it, or an error.
     """
     need o
-    refuse if offer["status"] != "open" :: Offer {offer_id} is {offer['status']}.
+    refuse if offer["status"] != "open" :: Offer {offer_id} is {offer['status'].replace('_', ' ')}.
     chain = self._chain(offer)
     ends = [offer["amount"], chain[-2]["amount"] if len(chain) > 1 else self.homes[offer["home_id"]]["asking_price"]]
     refuse if not min(ends) < amount < max(ends) :: It has to be between {min(ends)} and {max(ends)} EUR.
@@ -1123,7 +1136,7 @@ def accept_offer(self, offer_id: str) -> dict:
         The offer as `accepted`, and the ids of the offers `declined` and the viewings `cancelled`, or an error.
     """
     need o
-    refuse if offer["status"] != "open" :: Offer {offer_id} is {offer['status']}.
+    refuse if offer["status"] != "open" :: Offer {offer_id} is {offer['status'].replace('_', ' ')}.
     refuse if offer["valid_until"] < self.today :: Offer {offer_id} lapsed on {offer['valid_until']}.
     home = self.homes[offer["home_id"]]
     home["status"], offer["status"] = "under_offer", "accepted"
@@ -1145,7 +1158,7 @@ def break_off_sale(self, home_id: str) -> dict:
         The `home` and the `offer` that fell through, or an error.
     """
     need h
-    refuse if home["status"] != "under_offer" :: {home['address']} is {home['status']}.
+    refuse if home["status"] != "under_offer" :: {home['address']} is {home['status'].replace('_', ' ')}.
     sale = self._sale_of(home_id)
     refuse if sale is None :: There is no accepted offer.
     home["status"], sale["status"] = "for_sale", "fallen_through"
@@ -1163,7 +1176,7 @@ def complete_sale(self, home_id: str) -> dict:
     need h
     sale = self._sale_of(home_id)
     if home["status"] != "under_offer" or sale is None:
-        refuse :: {home['address']} is {home['status']}.
+        refuse :: {home['address']} is {home['status'].replace('_', ' ')}.
     refuse if home["keys_with_id"] :: The keys of {home['address']} are still out.
     commission = round(sale["amount"] * <<s.commission>> / 100, 2)
     home.update(status="sold", sale_price=sale["amount"], commission=commission)
@@ -1245,9 +1258,10 @@ def complete_sale(self, home_id: str) -> dict:
                 break
             status, day = plan[0][0], later(today, plan[0][1])
             free = free_slots(v.s.slots, state, home, day)
+            out = {h["keys_with_id"] for h in homes}
             mine = [w for w in state["viewings"].values() if w["buyer_id"] == buyer and w["status"] in LIVE]
             again = status in LIVE and any(w["day"] == day or w["home_id"] == home["home_id"] for w in mine)
-            if not free or again or (status == "keys_out" and home["keys_with_id"]):
+            if not free or again or (status == "keys_out" and home["agent_id"] in out):
                 continue
             plan.pop(0)
             slot = free[0] if status == "keys_out" else pick(rng, free)
