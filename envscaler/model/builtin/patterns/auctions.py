@@ -119,11 +119,11 @@ class LeaveBid(Lot):
 
 
 class BidToLead(LeaveBid):
-    """A bid that is just high enough to lead."""
+    """A bid that is just high enough to lead and to meet the reserve."""
 
     phrases = (
-        "The bidder {name:name} wants to lead on the {lot:name} for as little as it takes, so leave such a bid.",
-        "Find out what it takes to lead on the {lot:name} and leave a bid of just that for {name:name}.",
+        "The bidder {name:name} wants to lead on the {lot:name} and meet its reserve: leave the lowest bid that does.",
+        "Find out what it takes to lead on the {lot:name} and meet the reserve, and bid just that for {name:name}.",
     )
     needs = ("find_bidders", "find_lots", "preview_hammer", "leave_bid")
 
@@ -210,7 +210,7 @@ class Hammer(Lot):
 
     phrases = (
         "Nobody in the room bids for the {lot:name}, so execute the bids that were left and bring down the hammer.",
-        "The {lot:name} is up now and there are only absentee bids, please knock it down by them.",
+        "The {lot:name} is up now and there are only absentee bids, please sell it by these.",
     )
     needs = ("find_lots", "hammer_lot")
 
@@ -224,7 +224,10 @@ class Hammer(Lot):
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         lot, title = self.lot(slots, state), slots["lot"]
-        fields, ended = knocked_down(self, state, lot, self.bids(lot, state))
+        bids = self.bids(lot, state)
+        if not bids:
+            raise LookupError("nobody has left a bid")
+        fields, ended = knocked_down(self, state, lot, bids)
         item = f"Has the {title} been {fields['status']} as the bids left on it demand?"
         return [Changed("lots", lot["lot_id"], fields, item), *bids_changed(ended, title)]
 
@@ -312,16 +315,23 @@ class Reoffer(Lot):
         cut = lot["reserve"] * (100 - self.v.s.cut) // 100
         fields = {"sale_id": sale["sale_id"], "number": next_number(sale, state), "status": "catalogued"}
         item = f"Is the {slots['lot']} in the sale {slots['sale']} now, with a lower reserve?"
-        return [Changed("lots", lot["lot_id"], {**fields, "reserve": cut - cut % self.step(cut)}, item)]
+        return [
+            Changed(
+                "lots",
+                lot["lot_id"],
+                {**fields, "reserve": max(cut - cut % self.step(cut), self.step(0))},
+                item,
+            )
+        ]
 
 
 class Consign(Lot):
     """A new lot."""
 
     phrases = (
-        "{name:name} consigns the {lot:name} to the sale {sale:name}: category {kind:name}, estimate {low:int} to "
-        "{high:int} EUR, reserve {reserve:int} EUR.",
-        "Please catalogue the {lot:name} for {name:name} in the sale {sale:name}, category {kind:name}, estimated at "
+        '{name:name} consigns a new lot, "{lot:text}", to the sale {sale:name}: category {kind:name}, '
+        "estimate {low:int} to {high:int} EUR, reserve {reserve:int} EUR.",
+        'Please catalogue "{lot:text}" for {name:name} in the sale {sale:name}, category {kind:name}, estimated at '
         "{low:int} to {high:int} EUR with a reserve of {reserve:int} EUR.",
     )
     needs = ("find_consignors", "find_sales", "consign_lot")
@@ -505,7 +515,7 @@ def bids_changed(ended: dict[str, Row], title: str) -> list[Outcome]:
 def knocked_down(goal: Lot, state: State, lot: Row, bids: list[Row]) -> tuple[Row, dict[str, Row]]:
     """What becomes of a lot, and of the bids on it, when they are executed against each other."""
     if not bids:
-        raise LookupError("nobody has left a bid")
+        return {"status": "passed"}, {}
     first, *rest = bids
     ended = {b["bid_id"]: {"status": "lost"} for b in bids}
     if first["limit"] < lot["reserve"]:
@@ -570,7 +580,7 @@ TABLES: dict[str, tuple[str, str, str]] = {
         high_estimate: int = EUR
         reserve: int = least it is sold for, in EUR; known to the house and the consignor alone
         condition: str = condition report, empty before there is one
-        status: str = catalogued, sold, passed (the reserve was not met) or withdrawn
+        status: str = catalogued, sold, passed (no bid met the reserve) or withdrawn
         hammer_price: int = EUR, 0 unless sold
         buyer_id: str | None = the bidder who bought it
         buyer_due: float = hammer price and buyer's premium in EUR, 0 unless sold
@@ -844,8 +854,8 @@ def preview_hammer(self, lot_id: str) -> dict:
         lot_id: Id of the lot, which must be catalogued.
 
     Returns:
-        The hammer `price` (0 when the reserve is not met), the id of the `leading` bid if there is one, and the
-        limit that a new bid would need `to_lead`, or an error.
+        The hammer `price` (0 when the reserve is not met), the id of the `leading` bid if there is one, and as
+        `to_lead` the limit that a new bid would need to lead and meet the reserve, or an error.
     """
     need l
     refuse if lot["status"] != "catalogued" :: The {lot['title']} is {lot['status']}.
@@ -1013,14 +1023,14 @@ def reoffer_lot(self, lot_id: str, sale_id: str) -> dict:
         sale_id: Id of the sale, which is after today.
 
     Returns:
-        The lot with its new number and reserve, or an error.
+        The lot with its new number and reserve, which is at least the first step, or an error.
     """
     need l
     need a
     refuse if lot["status"] != "passed" :: The {lot['title']} is {lot['status']}, not passed.
     refuse if sale["day"] <= self.today :: The sale {sale['title']} is on {sale['day']}.
     reserve = lot["reserve"] * (100 - <<s.cut>>) // 100
-    reserve -= reserve % self._step(reserve)
+    reserve = max(reserve - reserve % self._step(reserve), self._step(0))
     lot.update(sale_id=sale_id, number=self._next_number(sale_id), reserve=reserve, status="catalogued")
     done dict(lot) :: The {lot['title']} is number {lot['number']} of the sale {sale['title']}.
 
@@ -1076,10 +1086,11 @@ def raise_bid(self, bid_id: str, limit: int) -> dict:
 def hammer_lot(self, lot_id: str) -> dict:
     """Bring down the hammer on a lot of today's sale: the bids left on it are executed against each other.
 
-    The leading bid gets it one step above the next one, for no less than the reserve; otherwise it is passed.
+    The leading bid gets it one step above the next one, for no less than the reserve; otherwise, as without any
+    bid, it is passed.
 
     Args:
-        lot_id: Id of the lot, which must be catalogued and has at least 1 bid.
+        lot_id: Id of the lot, which must be catalogued.
 
     Returns:
         The `lot`, sold or passed, and what became of the `bids` by id, or an error.
@@ -1088,7 +1099,6 @@ def hammer_lot(self, lot_id: str) -> dict:
 <<catalogued()>>
     sale, bids = self.sales[lot["sale_id"]], self._standing(lot_id)
     refuse if sale["day"] != self.today :: The sale {sale['title']} is on {sale['day']}.
-    refuse if not bids :: Nobody has left a bid on the {lot['title']}.
     price = self._execute(lot)
     for place, bid in enumerate(bids):
         bid["status"] = "won" if price and place == 0 else "lost"
@@ -1138,7 +1148,7 @@ def settle_consignor(self, consignor_id: str, sale_id: str) -> dict:
     refuse if sale_id not in self.sales :: There is no sale with the id {sale_id!r}.
     lots = self._payable(consignor_id, sale_id)
     amount = round(sum(lot["consignor_due"] for lot in lots), 2)
-    refuse if amount <= 0 :: {amount} EUR is due to {consignor['name']} from this sale.
+    refuse if amount <= 0 :: Nothing is due to {consignor['name']} from this sale.
     for lot in lots:
         lot["settled"] = True
     settlement: Settlement = {
@@ -1220,7 +1230,7 @@ def settle_consignor(self, consignor_id: str, sale_id: str) -> dict:
         if status != "catalogued":
             fields, ended = knocked_down(goal, state, lot, goal.bids(lot, state))
             lot |= fields
-            lot["paid"] = status == "sold" and bool(rng.random() < 0.6)
+            lot["paid"] = lot["status"] == "sold" and bool(rng.random() < 0.6)
             for key, end in ended.items():
                 state["bids"][key] |= end
 
