@@ -166,8 +166,8 @@ class SendHome(Collect):
     """An ill child is collected early, which is an incident."""
 
     phrases = (
-        "{name:name} has {what:name}, so please send the child home: the {relation:name} comes at {at:time}.",
-        "Please send {name:name} home because of {what:name}; the {relation:name} is here at {at:time}.",
+        '{name:name} is ill with "{what:text}", so please send the child home: the {relation:name} comes at {at:time}.',
+        'Please send {name:name} home because of "{what:text}"; the {relation:name} is here at {at:time}.',
     )
     needs = ("find_children", "list_pickup_people", "send_home")
     act = "send_home child_id<0 pickup_person_id<1 left_at=at what"
@@ -248,7 +248,8 @@ class Authorise(CareGoal):
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         key, rows = self.child(slots, state)["child_id"], state["pickup_people"].values()
-        if any(p["child_id"] == key and p["relation"] == slots["relation"] for p in rows):
+        rows = [p for p in rows if p["child_id"] == key and not p["withdrawn"]]
+        if any(p["relation"] == slots["relation"] for p in rows):
             raise LookupError("there is one already")
         return [self.listed(slots, state, key)]
 
@@ -355,7 +356,7 @@ class TellParents(CareGoal):
     """The parents have been told of an incident."""
 
     phrases = (
-        "The parents of {name:name} have been told of today's incident at {at:time}, please enter that.",
+        "The parents of {name:name} were told at {at:time} of today's incident, please enter that.",
         "I spoke with the parents of {name:name} at {at:time} about what happened today; mark the incident as told.",
     )
     needs = ("find_children", "list_incidents", "tell_parents")
@@ -872,7 +873,7 @@ def list_place_requests(
     Args:
         name: Name of the child or a part of it. Leave out for all.
         playgroup_id: Only requests for this group. Leave out for all.
-        waiting_only: Whether to leave out those who were offered a place.
+        waiting_only: Whether to leave out all who do not wait any more.
 
     Returns:
         The requests; brothers and sisters of children on the roll come first, then whoever asked first.
@@ -991,7 +992,7 @@ def add_pickup_person(self, child_id: str, name: str, relation: str) -> dict:
     Args:
         child_id: Id of the child.
         name: Full name of the person.
-        relation: <<relationlist>>; each only once a child.
+        relation: <<relationlist>>; only one of each per child.
 
     Returns:
         The new person, who may collect the child at once, or an error.
@@ -1000,7 +1001,7 @@ def add_pickup_person(self, child_id: str, name: str, relation: str) -> dict:
     refuse if not name.strip() :: A name is required.
     refuse if relation not in (<<quoted(relations)>>) :: There is no relation {relation!r}.
     for other in self.pickup_people.values():
-        if other["child_id"] == child_id and other["relation"] == relation:
+        if (other["child_id"], other["relation"], other["withdrawn"]) == (child_id, relation, False):
             refuse :: The {relation} of {child['name']} is on the list already.
     person: PickupPerson = {
         "pickup_person_id": self._next_id(self.pickup_people, "PUP"),
@@ -1086,7 +1087,8 @@ def tell_parents(self, incident_id: str, told_at: str) -> dict:
     need incident
     refuse if incident["told_at"] :: The parents were told at {incident['told_at']}.
     refuse if incident["day"] != self.today :: {incident_id} is not of today but of {incident['day']}.
-    refuse if not self._is_open(told_at) or told_at < incident["at"] :: {told_at!r} is no time after {incident['at']}.
+    if not self._is_open(told_at) or told_at < incident["at"]:
+        refuse :: {told_at!r} is no time from {incident['at']} to 18:00.
     incident["told_at"] = told_at
     done dict(incident) :: The parents know of {incident_id}.
 
@@ -1106,7 +1108,7 @@ def merge_groups(self, playgroup_id: str, host_id: str) -> dict:
     refuse if len(self._room(playgroup)) > 1 :: {playgroup['name']} are merged with another group.
     refuse if host["hosted_by_id"] is not None :: {host['name']} are not in their own room.
     spare = self._spare([playgroup, *self._room(host)])
-    refuse if spare < 0 :: The room of {host['name']} would have {-spare} children too many.
+    refuse if spare < 0 :: The room of {host['name']} would be over its limit by {-spare}.
     playgroup["hosted_by_id"] = host_id
     done {**playgroup, "spare": spare} :: {playgroup['name']} are with {host['name']} today.
 

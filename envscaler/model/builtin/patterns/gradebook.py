@@ -47,7 +47,8 @@ class GradebookSettings(Settings):
     """What a school teaches, and what it says."""
 
     catalogue: dict[str, dict[str, str]]
-    """Subject → title → kind of assignment: at least three a subject, the first of them a test; no title twice."""
+    """Subject → title → kind of assignment: at least three a subject, the first and at most one more of them a test; no
+    title twice."""
     years: list[str]
     """Years and their letters: `8A`."""
     excuses: list[str]
@@ -250,13 +251,16 @@ class HandIn(BookGoal):
     )
     needs: ClassVar[tuple[str, ...]] = ("find_students", "find_assignments", "record_submission")
     act: ClassVar[str] = "record_submission student_id<0 assignment_id<1 handed_in_on=day"
+    tests: ClassVar[bool] = False
+    """Whether it may be a test, which is taken on its day rather than handed in."""
 
     def more(self, one: dict[str, Any], state: State, rng: Rng) -> Slots:
         """What else is said."""
         return {"day": later(state["today"], -int(rng.integers(0, 4)))}
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        student, one = any_of(rng, self.missing(state))
+        pairs = [pair for pair in self.missing(state) if self.tests or pair[1]["kind"] != "test"]
+        student, one = any_of(rng, pairs)
         return {"name": student["name"], "title": one["title"], **self.more(one, state, rng)}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
@@ -291,6 +295,7 @@ class Excuse(HandIn):
     )
     needs = ("find_students", "find_assignments", "excuse_work")
     act = "excuse_work student_id<0 assignment_id<1 reason"
+    tests = True
 
     def more(self, one: dict[str, Any], state: State, rng: Rng) -> Slots:
         return {"reason": any_of(rng, self.v.s.excuses)}
@@ -339,8 +344,9 @@ class Extend(HandIn):
     """More time for one student."""
 
     phrases = (
-        "Please give {name:name} until {day:date} for the {title:name}, the grounds are {reason:name}.",
-        "{name:name} has asked for more time: the {title:name} may come in on {day:date}, because of {reason:name}.",
+        'Please give {name:name} until {day:date} for the {title:name}, the reason is "{reason:text}".',
+        '{name:name} has asked for more time: the {title:name} may come in until {day:date}, with "{reason:text}" as '
+        "the reason.",
     )
     needs = ("find_students", "find_assignments", "grant_extension")
     act = "grant_extension student_id<0 assignment_id<1 new_due_on=day reason"
@@ -364,8 +370,8 @@ class ShiftWeight(BookGoal):
     """Weight moves from one assignment of a class to another."""
 
     phrases = (
-        "The {title:name} should count {percent:int} per cent more and the {other:name} so much less, please.",
-        "Please take {percent:int} per cent of weight off the {other:name} and put it on the {title:name}.",
+        "The {title:name} should count {percent:int} percentage points more, the {other:name} that many fewer.",
+        "Please take {percent:int} percentage points of weight off the {other:name} and put them on the {title:name}.",
     )
     needs = ("find_assignments", "shift_weight")
 
@@ -612,7 +618,8 @@ class Gradebook(Pattern):
             """,
         ),
         RuleText(
-            "Points are corrected with the permission of the teacher of that class alone, whose name is kept.",
+            "Points are corrected with the permission of the teacher of that class alone, whose name is kept; raising "
+            "the results of a whole assignment is no correction.",
             """
             work, classes = rows(after, "assignments"), rows(after, "school_classes")
             for row in rows(after, "submissions").values():
@@ -759,7 +766,7 @@ def find_classes(self, name: str | None = None) -> dict:
     return {"success": True, "data": sorted(matches, key=lambda entry: entry["name"])}
 
 def find_assignments(self, title: str | None = None, school_class_id: str | None = None) -> dict:
-    """Find assignments by title, the next deadline first.
+    """Find assignments by title, the earliest deadline first.
 
     Args:
         title: Title or a part of it. Leave out for all.
@@ -954,7 +961,7 @@ def record_submission(self, student_id: str, assignment_id: str, handed_in_on: s
     submission = self._put_in(
         student_id, assignment_id, "handed in", handed_in_on=handed_in_on, days_late=late
     )
-    done dict(submission) :: {assignment['title']} of {student['name']} is in, {late} days late.
+    done dict(submission) :: {assignment['title']} of {student['name']} is in, days late: {late}.
 
 def excuse_work(self, student_id: str, assignment_id: str, reason: str) -> dict:
     """Excuse a student from an assignment, which then does not count for the average.
@@ -1080,13 +1087,13 @@ def raise_results(self, assignment_id: str, points: int) -> dict:
     refuse if not 1 <= points <= 5 :: Results are raised by 1 to 5 points, not by {points}.
     work = [entry for entry in self.submissions.values() if entry["assignment_id"] == assignment_id]
     unmarked = sum(entry["status"] == "handed in" for entry in work)
-    refuse if unmarked :: {unmarked} submissions still wait for a mark.
+    refuse if unmarked :: The marks of {assignment['title']} still missing: {unmarked}.
     marked = [entry for entry in work if entry["status"] == "marked"]
     refuse if not marked :: Nothing is marked in {assignment['title']}.
     for submission in marked:
         submission["points"] = min(assignment["max_points"], submission["points"] + points)
         submission["score"] = self._score(submission)
-    done [dict(entry) for entry in marked] :: {len(marked)} results of {assignment['title']} were raised.
+    done [dict(entry) for entry in marked] :: Results of {assignment['title']} that were raised: {len(marked)}.
 
 def shift_weight(self, from_assignment_id: str, to_assignment_id: str, percent: int) -> dict:
     """Let one assignment of a class count more and another one so much less.
@@ -1159,7 +1166,7 @@ def close_class(self, school_class_id: str) -> dict:
     missed = [self._put_in(student_id, key, "missed", points=0, score=0.0) for student_id, key in gaps]
     school_class["closed"] = True
     data = {"school_class": dict(school_class), "missed": [dict(entry) for entry in missed]}
-    done data :: {school_class['name']} is closed, {len(missed)} pieces of work count 0.
+    done data :: {school_class['name']} is closed; missing work that counts 0: {len(missed)}.
 '''
 
     def generate(self, v: SimpleNamespace, state: State, rng: Rng) -> None:
@@ -1173,7 +1180,9 @@ def close_class(self, school_class_id: str) -> dict:
             # The first class will be closed, and the second is ready to be: all their deadlines have passed.
             last = -int(rng.integers(16, 20)) if n < 2 else int(rng.integers(3, 20))
             days = (-int(rng.integers(21, 40)), last, -int(rng.integers(3, 13)))[: 3 if n else 2]
-            chosen = [titles[0], *shuffled(rng, titles[1:])[:2]]
+            # What is still to come is no test.
+            others = sorted(shuffled(rng, titles[1:])[:2], key=lambda pair: pair[1] == "test")
+            chosen = [titles[0], *others]
             weights = pick(rng, WEIGHTS) if n else (60, 40)
             for (title, kind), weight, day in zip(chosen, weights, days, strict=False):
                 number = key_of("ASG", len(state["assignments"]) + 1)

@@ -60,6 +60,8 @@ class TimesheetSettings(Settings):
     """What amounts are in."""
     reasons: list[str]
     """Why hours are corrected."""
+    moves: list[str]
+    """Why hours are moved to another project."""
     remarks: list[str]
     """Why weeks are sent back."""
     mistakes: list[str]
@@ -284,7 +286,7 @@ class Rebook(Correct):
     """All hours of a line belong to another project."""
 
     phrases = (
-        "What <<p>> {name:name} has on {project:name} in the week with {day:date} was really done for {other:name}, "
+        "What <<p>> {name:name} has on {project:name} in the week of {day:date} was really done for {other:name}, "
         'so rebook it there; the reason is "{reason:text}".',
         "Please move all hours that {name:name} put on {project:name} in the week of {day:date} over to {other:name}, "
         'reason "{reason:text}".',
@@ -293,7 +295,7 @@ class Rebook(Correct):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         other = pick(rng, list(state["projects"].values()))["name"]
-        return {**self.some_line(state, rng), "other": other, "reason": pick(rng, self.v.s.reasons)}
+        return {**self.some_line(state, rng), "other": other, "reason": pick(rng, self.v.s.moves)}
 
     def plan(self, slots: Slots) -> list[Row]:
         target = {"project_id": found(3, 0, "project_id"), "reason": slots["reason"]}
@@ -425,7 +427,7 @@ def first_lead(person: str, lines: Sequence[Row], state: State) -> str:
     hours: dict[str, float] = {}
     for line in lines:
         lead = state["projects"][line["project_id"]]["lead_id"]
-        if lead != person:
+        if lead != person and hours_of(line):
             hours[lead] = hours.get(lead, 0.0) + hours_of(line)
     most = max(hours.values(), default=0.0)
     return str(only([lead for lead, value in hours.items() if value == most]))
@@ -576,7 +578,7 @@ class InvoiceLargest(Invoice):
 
     weight: ClassVar[float] = 0.6
     phrases = (
-        "Find the project with the largest amount of approved hours that nobody has billed yet and invoice it.",
+        "Find the project whose approved, unbilled hours are worth most and invoice it.",
         "An invoice should go out today for whichever project has the largest unbilled amount.",
     )
     needs = ("list_unbilled_hours", "issue_invoice")
@@ -804,8 +806,8 @@ class Timesheets(Pattern):
             """,
         ),
         RuleText(
-            "Only somebody who leads a project of that week is authorised to approve a timesheet, and nobody may "
-            "approve their own.",
+            "Only somebody who leads a project with hours in that week is authorised to approve a timesheet, and "
+            "nobody may approve their own.",
             """
             for old, new in changed("timesheets", "status"):
                 if new.get("status") == "approved":
@@ -813,6 +815,7 @@ class Timesheets(Pattern):
                         (rows(before, "projects").get(str(row.get("project_id"))) or {}).get("lead_id")
                         for row in rows(before, "time_entries").values()
                         if row.get("timesheet_id") == new.get("timesheet_id")
+                        and any(row.get(day) for day in ("mon", "tue", "wed", "thu", "fri"))
                     ]
                     if new.get("approver_id") not in leads or new.get("approver_id") == new.get("<<p.id>>_id"):
                         return False
@@ -937,7 +940,7 @@ class Timesheets(Pattern):
         hours: dict[str, float] = {}
         for entry in self._entries(timesheet["timesheet_id"]):
             lead_id = self.projects[entry["project_id"]]["lead_id"]
-            if lead_id != timesheet["<<p.id>>_id"]:
+            if lead_id != timesheet["<<p.id>>_id"] and self._hours(entry):
                 hours[lead_id] = hours.get(lead_id, 0.0) + self._hours(entry)
         return hours
 
@@ -1004,7 +1007,7 @@ def find_projects(self, text: str) -> dict:
     return {"success": True, "data": data}
 
 def forecast_project(self, project_id: str) -> dict:
-    """Say how fast a project uses its budget and in how many weeks it is used up at that pace.
+    """Say how fast a project uses its budget and for how many whole weeks the rest lasts at that pace.
 
     Args:
         project_id: Id of the project, e.g. PRJ-001.
@@ -1073,7 +1076,7 @@ def show_timesheet(self, timesheet_id: str) -> dict:
     return {"success": True, "data": data}
 
 def list_approvers(self, timesheet_id: str) -> dict:
-    """List who may approve a week: the leads of its projects, apart from the <<p>> whose week it is.
+    """List who may approve a week: the leads of projects with hours in it, apart from whose week it is.
 
     Args:
         timesheet_id: Id of the timesheet.
@@ -1122,7 +1125,7 @@ def list_time_entries(
     return {"success": True, "data": selected}
 
 def list_missing_timesheets(self, monday: str) -> dict:
-    """List who has not handed in a week that is over, with the hours that are missing to the weekly duty.
+    """List who has not handed in a week, with the hours that are missing to the weekly duty.
 
     Args:
         monday: The first day of the week, a Monday that is not after today, as YYYY-MM-DD.
@@ -1345,7 +1348,7 @@ def approve_timesheet(self, timesheet_id: str, approver_id: str) -> dict:
     refuse if timesheet is None :: There is no timesheet {timesheet_id!r}.
     refuse if timesheet["status"] != "submitted" :: The timesheet is {timesheet['status']}, not submitted.
     if approver_id not in self._leads(timesheet):
-        refuse :: {approver_id!r} leads none of its projects, or it is their own week.
+        refuse :: {approver_id!r} leads no project with hours in it, or it is their own week.
     owner = self.<<p.ids>>[timesheet["<<p.id>>_id"]]
     owner["flex_hours"] += self._over(timesheet)
     timesheet.update(status="approved", approver_id=approver_id)
@@ -1384,7 +1387,8 @@ def pay_out_overtime(self, <<p.id>>_id: str, hours: float) -> dict:
     """
     need p
     balance = <<p.id>>["flex_hours"]
-    refuse if not 0 < hours <= balance or hours % 0.25 :: {hours} are not quarter hours of the balance of {balance}.
+    if not 0 < hours <= balance or hours % 0.25:
+        refuse :: {hours} is not in quarters, or not above 0 and within the balance of {balance}.
     <<p.id>>["flex_hours"] -= hours
     <<p.id>>["paid_out"] += hours
     done dict(<<p.id>>) :: {hours} hours of {<<p.id>>['name']} will be paid.
