@@ -440,7 +440,7 @@ class Hold(BoxGoal):
 
     phrases = (
         "Of the members with a debt, please put the active subscription of the one who owes most on hold.",
-        "The member who owes us most gets no boxes until it is paid, so put that subscription on hold.",
+        "The member who owes us most gets no boxes until the debt is paid, so put that subscription on hold.",
     )
     needs = ("list_debtors", "list_subscriptions", "hold_subscription")
 
@@ -1125,7 +1125,7 @@ def hold_subscription(self, subscription_id: str) -> dict:
     skipped = self._drop(subscription, self._changeable(subscription_id), "on hold for debt")
     subscription["status"] = "on_hold"
     data = {"subscription": dict(subscription), "skipped": skipped}
-    done data :: {member['name']} gets no more boxes until it is paid.
+    done data :: {member['name']} gets no more boxes until the debt is paid.
 
 def record_payment(self, member_id: str, amount: float) -> dict:
     """Put a payment on the credit of a member.
@@ -1156,6 +1156,7 @@ def record_payment(self, member_id: str, amount: float) -> dict:
                 "weekday": weekday,
                 "spaces": spaces,
             }
+        left: dict[str, float] = {}
         statuses = ["active"] * 6 + shuffled(rng, ["active", "active", "paused", "on_hold", "cancelled"])
         for n, name in enumerate(names.people(rng, 13)):
             key = key_of("MEM", n + 1)
@@ -1165,19 +1166,35 @@ def record_payment(self, member_id: str, amount: float) -> dict:
             paid = float(rng.integers(4, 16)) * 10
             if status == "on_hold" or n < 2:
                 paid = -float(rng.integers(5, 10)) * 5 + n
-            self._entry(
-                state,
-                member,
-                paid,
-                "returned direct debit" if paid < 0 else "payment",
-                -int(rng.integers(4, 40)),
-            )
+            left[key] = paid
             if status:
                 self._subscribe(goal, state, rng, member, status)
         for delivery in shuffled(rng, list(state["deliveries"].values()))[:5]:
             extra = pick(rng, v.added)
             delivery[extra] += int(rng.integers(1, 4))
             delivery["total_price"] = round(delivery["total_price"] + delivery[extra] * s.additions[extra], 2)
+        self._accounts(state, rng, left)
+
+    def _accounts(self, state: State, rng: Rng, left: dict[str, float]) -> None:
+        """The charge of each subscription's deliveries, and payments that leave members with these credits."""
+        entries: list[tuple[int, str, float, str]] = []
+        costs = dict.fromkeys(left, 0.0)
+        for one in state["subscriptions"].values():
+            mine = [x for x in state["deliveries"].values() if x["subscription_id"] == one["subscription_id"]]
+            if mine:
+                days = sorted(x["delivery_on"] for x in mine)
+                ahead = (date.fromisoformat(days[0]) - date.fromisoformat(state["today"])).days
+                key, cost = one["member_id"], sum(x["total_price"] for x in mine)
+                costs[key] += cost
+                reason = f"{len(days)} deliveries up to" if days[1:] else "delivery of"
+                entries.append((min(-4, ahead - 14), key, -cost, f"{reason} {days[-1]}"))
+        for key, amount in left.items():
+            if amount < 0:
+                entries.append((-int(rng.integers(1, 4)), key, amount, "returned direct debit"))
+            if opening := costs[key] + max(0.0, amount):
+                entries.append((-int(rng.integers(30, 60)), key, opening, "payment"))
+        for day, key, amount, reason in sorted(entries):
+            self._entry(state, state["members"][key], round(amount, 2), reason, day)
 
     def _entry(self, state: State, member: Row, amount: float, reason: str, day: int) -> None:
         """A change of a credit, so many days from today."""
@@ -1211,7 +1228,8 @@ def record_payment(self, member_id: str, amount: float) -> dict:
             "paused_until": later(today, int(rng.integers(5, 30))) if status == "paused" else "",
             "ends_on": ends if status == "cancelled" else "",
         }
-        past = [later(first, -7)] if rng.random() < 0.3 else []
+        last = later(first, -7 * weeks)
+        past = [last] if rng.random() < 0.3 and (status != "cancelled" or last <= ends) else []
         for day in [*past, *(coming if status == "active" else [])]:
             number = key_of("DEL", len(state["deliveries"]) + 1)
             state["deliveries"][number] = {
