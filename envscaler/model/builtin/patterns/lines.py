@@ -57,6 +57,11 @@ class LinesSettings(Settings):
     """Why lines are blocked."""
 
 
+def digits(number: str) -> str:
+    """What counts of a telephone number."""
+    return "".join(sign for sign in number if sign.isdigit())
+
+
 class LineGoal(Goal):
     """What goals about lines share; a sentence names a line by its number."""
 
@@ -94,7 +99,8 @@ class LineGoal(Goal):
         """An invoice has been written, for a line that is there or the new one."""
         key = {"line_id": line["line_id"]} if line else {}
         dates = {"issued_on": state["today"], "due_on": later(state["today"], 14)}
-        fields = {**key, **dates, "amount": round(amount, 2), "reason": reason, "status": "open"}
+        status = "open" if round(amount, 2) else "paid"
+        fields = {**key, **dates, "amount": round(amount, 2), "reason": reason, "status": status}
         number = line["number"] if line else "the new line"
         return Added(
             "invoices", fields, f"Has an invoice of {amount:.2f} for {number} been written ({reason})?"
@@ -463,7 +469,7 @@ class PortIn(LineGoal):
         card, tariff = self.sim(state, slots["kind"]), self.enough(state, slots["data"])
         rows, key = state["lines"].values(), {"customer_id": person["customer_id"]}
         mine = [x for x in rows if x["customer_id"] == person["customer_id"] and x["status"] != "ported"]
-        taken = any(x["number"] == slots["number"] for x in rows)
+        taken = any(digits(x["number"]) == digits(slots["number"]) for x in rows)
         if taken or not person["verified"] or len(mine) >= self.v.s.most_lines:
             raise LookupError("it cannot be ported in")
         ids = {**key, "tariff_id": tariff["tariff_id"], "sim_card_id": card["sim_card_id"]}
@@ -606,7 +612,8 @@ class Lines(Pattern):
         RuleText(
             "No two lines have the same number.",
             """
-            numbers = [row.get("number") for row in rows(after, "lines").values()]
+            texts = [str(row.get("number")) for row in rows(after, "lines").values()]
+            numbers = ["".join(sign for sign in text if sign.isdigit()) for text in texts]
             return len(numbers) == len(set(numbers))
             """,
         ),
@@ -682,6 +689,10 @@ class Lines(Pattern):
     )
 
     HELPERS = '''
+    def _digits(self, number: str) -> str:
+        """Return what counts of a telephone number."""
+        return "".join(sign for sign in number if sign.isdigit())
+
     def _open_invoices(self, line_id: str) -> list[dict]:
         """Return the open invoices of a line, the one due first in front."""
         mine = [bill for bill in self.invoices.values() if bill["line_id"] == line_id and bill["status"] == "open"]
@@ -692,7 +703,7 @@ class Lines(Pattern):
         return round(sum(bill["amount"] for bill in self._open_invoices(line_id)), 2)
 
     def _bill(self, line_id: str, amount: float, reason: str) -> dict:
-        """Write an invoice that is due in 14 days."""
+        """Write an invoice that is due in 14 days; one of 0.00 needs no payment."""
         bill: Invoice = {
             "invoice_id": self._next_id(self.invoices, "INV"),
             "line_id": line_id,
@@ -700,7 +711,7 @@ class Lines(Pattern):
             "issued_on": self.today,
             "due_on": (date.fromisoformat(self.today) + timedelta(days=14)).isoformat(),
             "reason": reason,
-            "status": "open",
+            "status": "open" if round(amount, 2) else "paid",
         }
         self.invoices[bill["invoice_id"]] = bill
         return dict(bill)
@@ -756,11 +767,11 @@ def find_line(self, number: str) -> dict:
     Returns:
         The lines that end so, each with the names of owner and tariff and what is `owed`.
     """
-    digits = "".join(sign for sign in number if sign.isdigit())
+    digits = self._digits(number)
     refuse if not digits :: {number!r} has no digits.
     matches = []
     for line_id, line in self.lines.items():
-        if "".join(sign for sign in line["number"] if sign.isdigit()).endswith(digits):
+        if self._digits(line["number"]).endswith(digits):
             about = {"owner": self.customers[line["customer_id"]]["name"], "owed": self._owed(line_id)}
             matches.append({**line, **about, "tariff": self.tariffs[line["tariff_id"]]["name"]})
     return {"success": True, "data": matches}
@@ -884,7 +895,7 @@ def list_overdue(self, line_status: str | None = None) -> dict:
         line_status: Only lines of this status: <<statuses|join(", ")>>. Leave out for all.
 
     Returns:
-        The lines with their number, what is `owed`, the `days` of the oldest invoice, and if it `may_be_suspended`.
+        The lines with number, what is `owed`, the `days` of the oldest invoice, and whether it `may_be_suspended`.
     """
 <<one_of("line_status", "status", statuses)>>
     late = []
@@ -931,7 +942,7 @@ def change_tariff(self, line_id: str, tariff_id: str) -> dict:
         tariff_id: Id of another tariff.
 
     Returns:
-        The line and the invoice, or an error.
+        The line and the invoice, which is paid when it is 0; or an error.
     """
 <<known(line)>>
 <<known(tariff)>>
@@ -1072,7 +1083,7 @@ def reconnect_line(self, line_id: str, waive_fee: bool = False) -> dict:
 <<known(line)>>
     refuse if line["status"] != "suspended" :: {line['number']} is {line['status']}.
     overdue = self._overdue(line_id)
-    refuse if overdue :: {len(overdue)} invoices are overdue, the first is {overdue[0]['invoice_id']}.
+    refuse if overdue :: Still overdue: {', '.join(bill['invoice_id'] for bill in overdue)}.
     line["status"] = "active"
     line["note"] = ""
     bill = None if waive_fee else self._bill(line_id, <<s.reconnect_fee>>, "reconnection")
@@ -1120,16 +1131,18 @@ def port_in(self, customer_id: str, tariff_id: str, sim_card_id: str, number: st
         customer_id: Id of a verified customer with fewer than <<s.most_lines>> lines.
         tariff_id: Id of the tariff.
         sim_card_id: Id of a SIM card in stock.
-        number: The telephone number, with at least 7 digits; no line has it.
+        number: The telephone number, with at least 7 digits; no line has the same digits.
 
     Returns:
-        The new line, its SIM card and the invoice, or an error.
+        The new line, its SIM card and the invoice, which is paid when it is 0; or an error.
     """
 <<known(customer)>>
 <<known(tariff)>>
 <<stocked()>>
-    refuse if sum(sign.isdigit() for sign in number) < 7 :: {number!r} is no telephone number.
-    refuse if any(line["number"] == number.strip() for line in self.lines.values()) :: {number} is here already.
+    digits = self._digits(number)
+    refuse if len(digits) < 7 :: {number!r} is no telephone number.
+    if any(self._digits(line["number"]) == digits for line in self.lines.values()):
+        refuse :: {number} already belongs to a line.
     refuse if not self._may_have_more(customer_id) :: {customer['name']} is not verified or has too many lines.
     passed, days = self._month()
     line: Line = {
@@ -1205,6 +1218,8 @@ def transfer_line(self, line_id: str, customer_id: str) -> dict:
             row = {"data_pass_id": key_of("PAS", len(state["data_passes"]) + 1), "line_id": line["line_id"]}
             gb, price, days = s.passes[kind]
             until = later(today, int(rng.integers(-4, days)))
+            line["roaming"] = line["roaming"] or kind == "roaming"
+            self._paid(state, line, price, f"{kind} pass", later(until, -days))
             state["data_passes"][row["data_pass_id"]] = {
                 **row,
                 "kind": kind,
@@ -1223,6 +1238,12 @@ def transfer_line(self, line_id: str, customer_id: str) -> dict:
         serial = f"8949-{rng.integers(1000, 10000)}-{rng.integers(1000, 10000)}"
         state["sim_cards"][key] = {"sim_card_id": key, "serial": serial, "kind": kind, "status": status}
         return key
+
+    def _paid(self, state: State, line: Row, amount: float, reason: str, day: str) -> None:
+        """A paid invoice of that day."""
+        key = key_of("INV", len(state["invoices"]) + 1)
+        row = {"invoice_id": key, "line_id": line["line_id"], "amount": amount, "issued_on": day}
+        state["invoices"][key] = {**row, "due_on": later(day, 14), "reason": reason, "status": "paid"}
 
     def _invoices(self, state: State, rng: Rng, line: Row, price: float) -> None:
         """The last bill of a line, and what is still open of it."""
