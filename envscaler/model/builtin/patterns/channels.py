@@ -146,7 +146,7 @@ class Post(Chat):
 
     phrases = (
         'Write "{text:text}" in the channel {channel:name} in the name of {name:name}, and mention {other:name}.',
-        'In the channel {channel:name} a message by {name:name} that mentions {other:name} is needed: "{text:text}".',
+        'In the channel {channel:name}, post this in the name of {name:name}, mentioning {other:name}: "{text:text}".',
     )
     needs = ("find_channels", "find_people", "post_message")
 
@@ -175,6 +175,8 @@ class Post(Chat):
         wanted: list[Outcome] = [Added("mentions", fields, f"Has {slots['other']} been mentioned in it?")]
         with suppress(LookupError):
             cover = self.place(channel, other["covered_by_id"], state)["person_id"]
+            if cover == author:
+                raise LookupError("the cover wrote it")
             fields = {**fields, "called_id": cover, "on_behalf_of_id": other["person_id"]}
             wanted.append(
                 Added("mentions", fields, f"Has the cover of {slots['other']} been mentioned as well?")
@@ -186,7 +188,7 @@ class Answer(Chat):
     """Answer what has waited longest."""
 
     phrases = (
-        'Answer the oldest open mention of {name:name} on behalf of the one mentioned with "{text:text}".',
+        'In the name of {name:name}, answer the mention that has been open longest for that person with "{text:text}".',
         'On behalf of {name:name}, reply "{text:text}" to the mention that has been open longest for that person.',
     )
     needs = ("find_people", "list_mentions", "reply_to_message")
@@ -269,9 +271,9 @@ class Open(Chat):
 
     phrases = (
         "Open a private channel called {channel:name} for {purpose:name}, managed by {name:name}, and bring in "
-        "everybody of the team {team:name}.",
-        "{name:name} is going to manage a new private channel for {purpose:name} with the name {channel:name}; add the "
-        "whole team {team:name} to it.",
+        "all staff of the team {team:name}.",
+        "{name:name} is going to manage a new private channel for {purpose:name} with the name {channel:name}; add "
+        "all staff of the team {team:name} to it.",
     )
     needs = ("find_people", "create_channel", "add_people")
 
@@ -383,6 +385,7 @@ class Away(Chat):
         fields = {"status": "away", "away_until": slots["until"], "covered_by_id": cover}
         passed = [m for m in self.open_mentions(state, one) if m["on_behalf_of_id"] is None]
         passed = [m for m in passed if state["messages"][m["message_id"]]["channel_id"] in rooms[cover]]
+        passed = [m for m in passed if state["messages"][m["message_id"]]["author_id"] != cover]
         new = {"called_id": cover, "on_behalf_of_id": one, "status": "open", "made_on": state["today"]}
         item = f"Is {slots['name']} away until {slots['until']}, covered by {all_[cover]['name']}?"
         return [
@@ -569,9 +572,12 @@ class Leave(Chat):
         channel, one = self.room(slots["channel"], state), self.who(slots["name"], state)
         place = self.place(channel, one, state, "member")["membership_id"]
         item = f"Is {slots['name']} no longer in {slots['channel']}?"
+        here = self.open_mentions(state, channel=channel)
         return [
             Changed("memberships", place, {"active": False}, item, (channel, one)),
-            *self.settled(state, "closed", self.open_mentions(state, one, channel)),
+            *self.settled(
+                state, "closed", [m for m in here if one in (m["called_id"], m["on_behalf_of_id"])]
+            ),
         ]
 
 
@@ -711,7 +717,8 @@ class Channels(Pattern):
             """,
         ),
         RuleText(
-            "A mention of somebody who is away leaves a second one for the cover, if the cover is in that channel.",
+            "A mention of somebody who is away leaves a second one for the cover, if the cover is in that channel "
+            "and did not write it.",
             """
             people, posts = rows(after, "people"), rows(after, "messages")
             places = [m for m in rows(after, "memberships").values() if m.get("active")]
@@ -719,8 +726,9 @@ class Channels(Pattern):
             new = [(m.get("message_id"), m.get("called_id"), m.get("on_behalf_of_id")) for m in added("mentions")]
             for message, person, absent in new:
                 cover = (people.get(str(person)) or {}).get("covered_by_id")
-                channel = (posts.get(str(message)) or {}).get("channel_id")
-                if absent is None and cover is not None and (channel, cover) in inside:
+                post = posts.get(str(message)) or {}
+                heard = (post.get("channel_id"), cover) in inside and post.get("author_id") != cover
+                if absent is None and cover is not None and heard:
                     if (message, cover, person) not in new:
                         return False
             return True
@@ -1035,7 +1043,7 @@ def add_people(
     refuse if channel["status"] != "open" :: Channel {channel['name']} is archived.
     refuse if self._place(channel_id, asked_by_id) is None :: {asked_by_id!r} is not in {channel['name']}.
     if channel["visibility"] == "private" and not self._manages(channel_id, asked_by_id):
-        refuse :: Only who manages the private channel {channel['name']} brings people in.
+        refuse :: Only those who manage the private channel {channel['name']} can bring people in.
     refuse if (person_id is None) == (team is None) :: Name either a person or a team.
     refuse if person_id is not None and person_id not in self.people :: There is no person with the id {person_id!r}.
     refuse if team not in (None, <<quoted(s.teams)>>) :: There is no team {team!r}.
@@ -1048,7 +1056,7 @@ def add_people(
     return {"success": True, "message": f"{len(places)} brought into {channel['name']}.", "data": data}
 
 def remove_person(self, channel_id: str, person_id: str) -> dict:
-    """Take a member out of an open channel and close what is open for that person there.
+    """Take a member out of an open channel and close what is open there for that person, also with a cover.
 
     Args:
         channel_id: Id of the channel.
@@ -1063,7 +1071,8 @@ def remove_person(self, channel_id: str, person_id: str) -> dict:
     refuse if channel["status"] != "open" :: Channel {channel['name']} is archived.
     refuse if place["role"] == "manager" :: A manager has to hand {channel['name']} over before leaving it.
     place["active"] = False
-    closed = self._open_mentions(person_id, channel_id)
+    here = self._open_mentions(None, channel_id)
+    closed = [mention for mention in here if person_id in (mention["called_id"], mention["on_behalf_of_id"])]
     for mention in closed:
         mention["status"] = "closed"
     done {**place, "closed_mentions": [m["mention_id"] for m in closed]} :: Taken out of {channel['name']}.
@@ -1111,6 +1120,8 @@ def archive_channel(self, channel_id: str, person_id: str) -> dict:
 def post_message(self, channel_id: str, author_id: str, text: str, mention_person_id: str | None = None) -> dict:
     """Begin a thread in a channel, and call for somebody's attention and that of the cover, if wanted.
 
+    A cover who writes the message is not called on.
+
     Args:
         channel_id: Id of the channel, which must be open.
         author_id: Id of the person who writes, who is in the channel.
@@ -1131,7 +1142,7 @@ def post_message(self, channel_id: str, author_id: str, text: str, mention_perso
     if mention_person_id is not None:
         self._call_on(message["message_id"], mention_person_id, None)
         cover_id = self.people[mention_person_id]["covered_by_id"]
-        if cover_id is not None and self._place(channel_id, cover_id):
+        if cover_id not in (None, author_id) and self._place(channel_id, cover_id):
             self._call_on(message["message_id"], cover_id, mention_person_id)
     done deepcopy(message) :: Written in {channel['name']}.
 
@@ -1225,7 +1236,9 @@ def mark_read(self, channel_id: str, person_id: str) -> dict:
     done dict(place) :: Read to {newest}.
 
 def set_away(self, person_id: str, until: str, cover_id: str) -> dict:
-    """Set somebody to away and pass on to the cover what is open, as far as the cover is in those channels.
+    """Set somebody to away and pass on to the cover what is open.
+
+    What is in no channel of the cover, or was written by the cover, is not passed on.
 
     Args:
         person_id: Id of the person, who is not away and stands in for nobody.
@@ -1248,8 +1261,10 @@ def set_away(self, person_id: str, until: str, cover_id: str) -> dict:
     if any(other["covered_by_id"] == person_id for other in self.people.values()):
         refuse :: {person['name']} stands in for somebody else.
     for mention in self._open_mentions(person_id, None):
-        channel_id = self.messages[mention["message_id"]]["channel_id"]
-        if mention["on_behalf_of_id"] is None and self._place(channel_id, cover_id):
+        message = self.messages[mention["message_id"]]
+        if mention["on_behalf_of_id"] is not None or message["author_id"] == cover_id:
+            continue
+        if self._place(message["channel_id"], cover_id):
             self._call_on(mention["message_id"], cover_id, person_id)
     person["status"], person["away_until"], person["covered_by_id"] = "away", until, cover_id
     done dict(person) :: {person['name']} is away, {cover['name']} stands in.
@@ -1357,7 +1372,7 @@ def come_back(self, person_id: str) -> dict:
         cover = state["people"][person]["covered_by_id"]
         inside = {m["person_id"] for m in state["memberships"].values() if m["channel_id"] == channel}
         put(state, v.mention, "MEN", **row, called_id=person, on_behalf_of_id=None)
-        if cover in inside:
+        if cover in inside and cover != state["messages"][message]["author_id"]:
             put(state, v.mention, "MEN", **row, called_id=cover, on_behalf_of_id=person)
 
 
