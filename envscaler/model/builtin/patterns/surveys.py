@@ -294,8 +294,8 @@ class Remind(SurveyGoal):
     """Reminders to the two who have kept an invitation longest."""
 
     phrases = (
-        "Please remind the two who were invited to the survey {title:name} first and have no answer or reminder yet.",
-        "Of those not reminded yet, send a reminder about the survey {title:name} to the two who were invited first.",
+        "Of those who have neither answered the survey {title:name} nor been reminded, remind the two invited first.",
+        "Of those with no answer and no reminder, remind the two of the survey {title:name} who were invited first.",
     )
     needs = ("find_forms", "list_unanswered", "send_reminder")
 
@@ -408,7 +408,7 @@ class OpenForm(InviteSegment):
     """A draft goes out, to one person at first."""
 
     phrases = (
-        "The survey {title:name} is ready, please open it until {day:date} and invite {name:name} as the first.",
+        "The survey {title:name} is ready, please open it until {day:date} and invite {name:name} first.",
         "Please open the draft survey {title:name}, with {day:date} as its last day, and invite {name:name} to it.",
     )
     needs = ("find_forms", "find_contacts", "open_form", "invite_contact")
@@ -994,7 +994,7 @@ def invite_segment(self, form_id: str, segment: str) -> dict:
     ]
     refuse if not fresh :: All {segment} were invited to {form['title']} before.
     sent = [dict(self._invite(form_id, key)) for key in fresh]
-    done sent :: {len(sent)} invitations to {form['title']} were sent.
+    done sent :: {len(sent)} invitation(s) to {form['title']} sent.
 
 def send_reminder(self, invitation_id: str) -> dict:
     """Remind somebody of an invitation, once and no earlier than 3 days after it was sent.
@@ -1009,7 +1009,7 @@ def send_reminder(self, invitation_id: str) -> dict:
     refuse if invitation["status"] != "sent" :: {invitation_id} is {invitation['status']}.
     refuse if invitation["reminded_on"] :: There was a reminder on {invitation['reminded_on']}.
     days = (date.fromisoformat(self.today) - date.fromisoformat(invitation["sent_on"])).days
-    refuse if days < 3 :: The invitation is only {days} days old.
+    refuse if days < 3 :: The invitation is only {days} day(s) old.
     invitation["reminded_on"] = self.today
     done dict(invitation) :: {self.contacts[invitation['contact_id']]['name']} was reminded.
 
@@ -1111,7 +1111,7 @@ def open_follow_ups(self, question_id: str, at_most: int) -> dict:
         self.follow_ups[follow_up["follow_up_id"]] = follow_up
         opened.append(dict(follow_up))
     refuse if not opened :: Nobody gave {at_most} or less without a follow-up.
-    done opened :: {len(opened)} follow-ups were opened.
+    done opened :: {len(opened)} follow-up(s) opened.
 
 def complete_follow_up(self, follow_up_id: str, outcome: str) -> dict:
     """Complete a follow-up.
