@@ -25,6 +25,7 @@ from envscaler.model.builtin.pattern import (
     in_own_words,
     key_of,
     named,
+    only,
     pick,
     shuffled,
 )
@@ -116,7 +117,8 @@ class StockGoal(Goal):
         bins = [x for x in bins if site in ("", x.get("site")) and self.room(x, state) >= quantity]
         if not bins:
             raise LookupError("there is no room")
-        return min(bins, key=lambda x: (self.room(x, state), x[self.v.bid]))
+        least = min(self.room(x, state) for x in bins)
+        return dict(only([x for x in bins if self.room(x, state) == least]))
 
     def entry(self, state: State, lot: Row | None, kind: str, change: int, note: str, **more: Any) -> Added:
         """A stock entry has been written."""
@@ -139,10 +141,12 @@ class StockGoal(Goal):
 
     def first(self, slots: Slots, state: State) -> Row:
         """The available lot of the named good that expires first."""
-        lots = self.lots(state, named(state, self.v.g, slots["good"])[self.v.gid])
-        if not lots:
-            raise LookupError(f"there is no {slots['good']}")
-        return lots[0]
+        return self.soonest(self.lots(state, named(state, self.v.g, slots["good"])[self.v.gid]))
+
+    def soonest(self, lots: list[Row]) -> Row:
+        """The one of these lots that expires first; two of one day are a draw."""
+        days = [x["best_before"] for x in lots]
+        return dict(only([x for x in lots if x["best_before"] == min(days)]))
 
     def find_first(self, slots: Slots, before: int = 0) -> list[Row]:
         """The calls that find it, as data 0 of the second."""
@@ -254,10 +258,10 @@ class Recount(StockGoal):
     """A lot is counted and corrected."""
 
     phrases = (
-        "Of {good:name}, the <<l>> that expires first has been counted: it holds {counted:int}, with the reason "
-        '"{why:text}", so correct it.',
-        'Please correct the <<l>> of {good:name} with the nearest best-before date to {counted:int}; "{why:text}" '
-        "explains the difference.",
+        "Of {good:name}, the available <<l>> that expires first has been counted: it holds {counted:int} "
+        '<<"packs" if home else "units">>, with the reason "{why:text}", so correct it.',
+        'Please correct the quantity to {counted:int} <<"packs" if home else "units">> for the available <<l>> of '
+        '{good:name} with the nearest best-before date; "{why:text}" explains the difference.',
     )
     needs: ClassVar[tuple[str, ...]] = ("find_<<g.ids>>", "list_<<l.ids>>", "recount_<<l.id>>")
 
@@ -296,10 +300,10 @@ class WriteOff(Recount):
     """A lot is thrown away, approved by a supervisor where there are any."""
 
     phrases = (
-        'Please write off the <<l>> of {good:name} that expires first because of "{loss:text}", approved by '
-        "{name:name}.",
-        "{name:name} approves that the <<l>> of {good:name} with the nearest best-before date is written off: "
-        '"{loss:text}".',
+        'Please write off the available <<l>> of {good:name} that expires first because of "{loss:text}", approved '
+        "by {name:name}.",
+        "{name:name} approves that the available <<l>> of {good:name} with the nearest best-before date is written "
+        'off: "{loss:text}".',
     )
     needs: ClassVar[tuple[str, ...]] = (
         "find_<<g.ids>>",

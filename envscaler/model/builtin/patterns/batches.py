@@ -156,7 +156,7 @@ class BatchGoal(Goal):
     def find(self, slots: Slots, step: str | None = None) -> Row:
         """The call that finds the batch."""
         given = {"step": step} if step else {}
-        return call(f"find_{self.v.b.ids}", recipe=slots["recipe"], status=self.status, **given)
+        return call(f"find_{self.v.b.ids}", **{self.v.q.id: slots["recipe"]}, status=self.status, **given)
 
     @property
     def id(self) -> Row:
@@ -173,7 +173,7 @@ class Start(BatchGoal):
     """A new batch, which takes what it needs off the stock."""
 
     phrases: ClassVar[tuple[str, ...]] = (
-        "Please start <<b.a>> of {units:int} x {recipe:name} and take the ingredients off the stock.",
+        "Please start <<b.a>> of {units:int} <<units>> of {recipe:name} and take the ingredients off the stock.",
         "We are making {recipe:name} today, {units:int} <<units>>, so start the <<b>>.",
     )
     needs = ("find_<<q.ids>>", "start_<<b.id>>")
@@ -231,7 +231,7 @@ class Pass(BatchGoal):
     """A reading at the end of a step: the batch goes on, or is held."""
 
     phrases = (
-        "The batch of {recipe:name} that is {step:name} was measured at {reading:number}, so enter the reading "
+        "The <<b>> of {recipe:name} that is {step:name} was measured at {reading:number}, so enter the reading "
         "for the <<b>>.",
         "Please enter {reading:number} as the reading of the {step:name} <<b>> of {recipe:name}.",
     )
@@ -586,25 +586,25 @@ def plan_<<b.id>>(self, <<q.id>>_id: str, units: int) -> dict:
             short[ingredient] = missing
     return {"success": True, "data": {"takes": takes, "short": short}}
 
-def find_<<b.ids>>(self, recipe: str, status: str | None = None, step: str | None = None) -> dict:
+def find_<<b.ids>>(self, <<q.id>>: str, status: str | None = None, step: str | None = None) -> dict:
     """Find <<b.many>> by the name of their <<q>>, the latest first.
 
     Args:
-        recipe: Name of the <<q>> or a part of it; upper and lower case are the same.
+        <<q.id>>: Name of the <<q>> or a part of it; upper and lower case are the same.
         status: Only those that are good, held or recalled. Leave out for all.
         step: Only those at this step: <<steplist>>. Leave out for all.
 
     Returns:
-        The <<b.many>> with the name of the <<q>> as `recipe_name`; an empty list when there are none.
+        The <<b.many>> with the name of the <<q>> as `<<q.id>>_name`; an empty list when there are none.
     """
     refuse if status not in (None, <<quoted(statuses)>>) :: There is no status {status!r}.
     refuse if step not in (None, <<quoted(steps)>>) :: There is no step {step!r}.
     made = []
     for entry in self.<<b.ids>>.values():
         name = self.<<q.ids>>[entry["<<q.id>>_id"]]["name"]
-        if recipe.strip().lower() in name.lower() and status in (None, entry["status"]):
+        if <<q.id>>.strip().lower() in name.lower() and status in (None, entry["status"]):
             if step in (None, entry["step"]):
-                made.append({**deepcopy(entry), "recipe_name": name})
+                made.append({**deepcopy(entry), "<<q.id>>_name": name})
     made.sort(key=lambda entry: (entry["made_on"], entry["<<b.id>>_id"]), reverse=True)
     return {"success": True, "data": made}
 

@@ -203,7 +203,7 @@ class SplitList(OrderGoal):
             fit = [x for x in pair if self.fit(x, one[v.lid], state)]
             if not fit:
                 raise LookupError("neither may do it")
-            worker = min(fit, key=lambda x: loads[x[v.kid]])
+            worker = only([x for x in fit if loads[x[v.kid]] == min(loads[y[v.kid]] for y in fit)])
             loads[worker[v.kid]] += one["quantity"]
             if one[v.kid] != worker[v.kid]:
                 changes.append(self.given(one, worker, *also))
@@ -236,9 +236,7 @@ class ConfirmPick(OrderGoal):
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         v, worker = self.v, named(state, self.v.k, slots["name"])
         rows = [x for x in state[v.t.ids].values() if x[v.kid] == worker[v.kid] and x["status"] == "open"]
-        if not rows:
-            raise LookupError("there is nothing to confirm")
-        one = min(rows, key=lambda x: (-x["quantity"], x[v.tid]))
+        one = only([x for x in rows if x["quantity"] == max(y["quantity"] for y in rows)])
         lot = state[v.l.ids][one[v.lid]]
         left = lot["quantity"] - one["quantity"]
         fields = {"quantity": left, "status": "available" if left else "empty"}
@@ -274,7 +272,8 @@ class HandOver(ConfirmPick):
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         v, worker = self.v, named(state, self.v.k, slots["name"])
         hands = [x for x in state[v.k.ids].values() if x["on_duty"]]
-        other = min(hands, key=lambda x: (self.load(state, x[v.kid]), x[v.kid]))
+        least = min(self.load(state, x[v.kid]) for x in hands)
+        other = only([x for x in hands if self.load(state, x[v.kid]) == least])
         rows = [x for x in state[v.t.ids].values() if x[v.kid] == worker[v.kid] and x["status"] == "open"]
         if not rows or other is worker or not all(self.fit(other, x[v.lid], state) for x in rows):
             raise LookupError("it cannot be handed over")
@@ -486,7 +485,7 @@ def list_shortages(self) -> dict:
     """
     short = []
     for <<gid>>, <<g.id>> in self.<<g.ids>>.items():
-        lasting = [one for one in self._in_order(<<gid>>) if one["best_before"] > self.today]
+        lasting = [one for one in self._in_order(<<gid>>) if one["best_before"] >= self.today]
         free = sum(self._free(one["<<lid>>"]) for one in lasting)
         if free < <<g.id>>["min_stock"]:
             short.append({**<<g.id>>, "free": free, "to_order": 2 * <<g.id>>["min_stock"] - free})
@@ -667,11 +666,11 @@ def cancel_pick_list(self, pick_list: int) -> dict:
     def _fill(self, v: SimpleNamespace, state: State, rng: Rng) -> None:
         s, goal, today = v.s, OrderGoal(v, []), state["today"]
         for zone, count in zip(s.zones, (5, 4, 4), strict=True):
+            sizes = shuffled(rng, (40, 60, 80, 100, 120))
             for n in range(count):
                 key = key_of(s.bin_prefix, len(state[v.b.ids]) + 1)
                 label = f"{zone[0].upper()}-{n + 1:02d}"
-                capacity = pick(rng, (40, 60, 80, 120))
-                state[v.b.ids][key] = {v.bid: key, "label": label, "zone": zone, "capacity": capacity}
+                state[v.b.ids][key] = {v.bid: key, "label": label, "zone": zone, "capacity": sizes[n]}
         for good in [*state[v.g.ids].values()] * 2:
             quantity = int(rng.integers(9, 31))
             bins = [x for x in state[v.b.ids].values() if x["zone"] == good["zone"]]
@@ -700,7 +699,7 @@ def cancel_pick_list(self, pick_list: int) -> dict:
                     continue
                 for lot, take in parts:
                     hands = [x for x in state[v.k.ids].values() if goal.fit(x, lot[v.lid], state)]
-                    worker = pick(rng, hands)[v.kid] if n > 1 else None
+                    worker = pick(rng, hands)[v.kid] if n > 0 else None
                     order = {"pick_list": number + n, "customer": client, "ship_on": day}
                     line = {**order, v.lid: lot[v.lid], "quantity": take, v.kid: worker}
                     self._line(v, state, **line, status="picked" if n == 3 else "open")

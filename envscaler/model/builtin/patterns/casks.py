@@ -141,7 +141,7 @@ class Fill(CaskGoal):
     def plan(self, slots: Slots) -> list[Row]:
         v, key = self.v, f"{self.v.b.id}_id"
         into = {key: found(0, 0, key), "cask_id": found(1, "cask_id"), "litres": slots["litres"]}
-        ready = call(f"find_{v.b.ids}", recipe=slots["recipe"], status="good", step="ready")
+        ready = call(f"find_{v.b.ids}", **{v.q.id: slots["recipe"]}, status="good", step="ready")
         return [ready, self.find(slots["number"]), call("fill_cask", **into)]
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
@@ -410,7 +410,7 @@ class BottleAndRefill(Bottle):
 
     def plan(self, slots: Slots) -> list[Row]:
         key = f"{self.v.b.id}_id"
-        ready = call(f"find_{self.v.b.ids}", recipe=slots["recipe"], status="good", step="ready")
+        ready = call(f"find_{self.v.b.ids}", **{self.v.q.id: slots["recipe"]}, status="good", step="ready")
         fill = {key: found(2, 0, key), "cask_id": found(0, "cask_id"), "litres": slots["litres"]}
         return [*super().plan(slots), ready, call("fill_cask", **fill)]
 
@@ -803,7 +803,7 @@ def rack_over(self, cask_id: str, to_cask_id: str) -> dict:
     refuse if target is None :: There is no cask with the id {to_cask_id!r}.
 <<sound()>>
     if target["<<b.id>>_id"] is not None or target["size"] < cask["litres"]:
-        refuse :: Cask {target['number']} is not empty or too small for {cask['litres']} litres.
+        refuse :: Cask {target['number']} is in use, or too small for {cask['litres']} litres.
     litres = cask["litres"]
     target.update({name: cask[name] for name in ("<<b.id>>_id", "strength", "filled_on")})
     self._move(cask, "racked_over", -litres)
@@ -854,7 +854,7 @@ def bottle_cask(self, cask_id: str, name: str, strength: float) -> dict:
             state["casks"][cask["cask_id"]] = cask
             if n % 4 and n <= 11:
                 batch = pick(rng, old)
-                filled = later(batch["made_on"], 4 + n)
+                filled = later(batch["made_on"], 10 + n)
                 self._move(
                     state, cask, "filled", round(s.woods[wood] * float(rng.uniform(0.8, 0.98)), 1), filled
                 )
@@ -865,15 +865,22 @@ def bottle_cask(self, cask_id: str, name: str, strength: float) -> dict:
                     state, cask, "angels_share", -round(cask["litres"] * float(rng.uniform(0.02, 0.2)), 1)
                 )
                 cask["strength"] = round(cask["strength"] * float(rng.uniform(0.85, 0.97)), 1)
-        for n in range(3):
-            key = key_of("BTL", n + 1)
+        first = min(old, key=lambda batch: str(batch["made_on"]))
+        empty = [cask for cask in state["casks"].values() if not cask["litres"]]
+        for n, cask in enumerate(shuffled(rng, empty)[:3]):
+            filled = later(first["made_on"], 10 + n)
+            day = max(later(filled, 366 * s.years), later(state["today"], -int(rng.integers(30, 400))))
+            key, strength = key_of("BTL", n + 1), pick(rng, [43.0, 46.0])
+            self._move(state, cask, "filled", round(cask["size"] * float(rng.uniform(0.8, 0.95)), 1), filled)
+            cask.update(filled_on=filled, strength=round(first["readings"][s.last_step] * 0.9, 1))
+            lost = round(cask["litres"] * float(rng.uniform(0.05, 0.2)), 1)
+            self._move(state, cask, "angels_share", -lost, day)
             state["bottlings"][key] = {
-                "bottling_id": key, "name": f"{s.labels[n % len(s.labels)]} 1",
-                "cask_id": pick(rng, list(state["casks"])),
-                "strength": pick(rng, [43.0, 46.0]),
-                "bottles": int(rng.integers(150, 420)),
-                "bottled_on": later(state["today"], -int(rng.integers(30, 400))),
+                "bottling_id": key, "name": f"{s.labels[n % len(s.labels)]} 1", "cask_id": cask["cask_id"],
+                "strength": strength, "bottled_on": day,
+                "bottles": int(cask["litres"] * cask["strength"] / strength / BOTTLE + 1e-6),
             }  # fmt: skip
+            self._move(state, cask, "bottled", -cask["litres"], day)
 
     def _old(self, v: SimpleNamespace, state: State, rng: Rng, days: int) -> Row:
         """A batch of years ago: what it was made of is used up, and all of it is in casks."""

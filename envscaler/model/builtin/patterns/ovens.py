@@ -85,7 +85,7 @@ class OvenGoal(Goal):
 
     def find_ready(self, slots: Slots) -> Row:
         """The call that finds it."""
-        return call(f"find_{self.v.b.ids}", recipe=slots["recipe"], status="good", step="ready")
+        return call(f"find_{self.v.b.ids}", **{self.v.q.id: slots["recipe"]}, status="good", step="ready")
 
     def loaded(self, batch: Row, oven: str, at: str, name: str, also: tuple[str, ...]) -> list[Outcome]:
         """All that is left of a batch is in an oven."""
@@ -311,7 +311,7 @@ class Feed(OvenGoal):
     def fed(self, starter: Row, grams: int, state: State) -> list[Outcome]:
         """The starter is fed, and the flour is off the stock."""
         drawn = draws(state, {starter["flour"]: grams / 1000}, 1)
-        if starter["fed_on"] == state["today"] or not 1 <= grams <= 5000:
+        if starter["fed_on"] == state["today"] or not 10 <= grams <= 5000 or grams % 10:
             raise LookupError("it is fed")
         fields = {"grams": starter["grams"] + 2 * grams, "fed_on": state["today"]}
         item = f"Has {starter['name']} been fed with {grams} grams of flour today?"
@@ -642,7 +642,7 @@ def load_oven(self, <<b.id>>_id: str, oven_id: str, pieces: int, at: str) -> dic
         <<b.id>>_id: Id of the <<b>>, which must be good, and ready.
         oven_id: Id of the oven, within <<near>> degrees of the heat that the <<q>> says.
         pieces: How many, at least 1, no more than are left and than the oven takes.
-        at: Time of day, as HH:MM.
+        at: Time of day, as HH:MM; it has to be done before midnight.
 
     Returns:
         The load, or an error.
@@ -653,7 +653,9 @@ def load_oven(self, <<b.id>>_id: str, oven_id: str, pieces: int, at: str) -> dic
         refuse :: <<b.cap>> {<<b.id>>_id} is {<<b.id>>['status']} and {<<b.id>>['step']}.
     refuse if self._minutes(at) is None :: {at!r} is not a time as HH:MM.
     refuse if self._load_in(oven_id) is not None :: Something is baking in the {oven['name']}.
-    wanted = self._recipe_of(<<b.id>>_id)["degrees"]
+    recipe = self._recipe_of(<<b.id>>_id)
+    refuse if self._minutes(at) + recipe["minutes"] >= 1440 :: It would not be done before midnight.
+    wanted = recipe["degrees"]
     refuse if abs(oven["degrees"] - wanted) > <<near>> :: It needs {wanted} degrees, not {oven['degrees']}.
     most = min(<<b.id>>["left"], oven["pieces"])
     refuse if not 1 <= pieces <= most :: At most {most} pieces can go in, not {pieces}.
@@ -709,7 +711,7 @@ def rescue_load(self, oven_id: str, to_oven_id: str) -> dict:
     load = self._load_in(oven_id)
     refuse if load is None :: Nothing is baking in the {oven['name']}.
     if self._load_in(to_oven_id) is not None or other["pieces"] < load["pieces"]:
-        refuse :: The {other['name']} is not empty or too small for {load['pieces']} pieces.
+        refuse :: The {other['name']} is not empty, or is too small for {load['pieces']} pieces.
     load["oven_id"] = to_oven_id
     other["degrees"], oven["degrees"] = oven["degrees"], 0
     data = {"load": dict(load), "ovens": [dict(oven), dict(other)]}
@@ -720,13 +722,14 @@ def feed_starter(self, starter_id: str, weight: int) -> dict:
 
     Args:
         starter_id: Id of the starter, which was not fed today.
-        weight: Grams of its flour, 1 to 5000.
+        weight: Grams of its flour, 10 to 5000, in steps of 10.
 
     Returns:
         The starter and the kilograms of flour by lot, or an error when there is too little.
     """
     need st
-    refuse if not 1 <= weight <= 5000 :: A feed is 1 to 5000 grams of flour, not {weight}.
+    if not 10 <= weight <= 5000 or weight % 10:
+        refuse :: A feed is 10 to 5000 grams of flour in steps of 10, not {weight}.
     refuse if starter["fed_on"] == self.today :: {starter['name']} was fed today.
     drawn, missing = self._take(starter["flour"], weight / 1000)
     refuse if missing > 0 :: {missing} kg of {starter['flour']} are missing.
@@ -737,7 +740,7 @@ def feed_starter(self, starter_id: str, weight: int) -> dict:
     done {**starter, "flour_from": drawn} :: {starter['name']} weighs {starter['grams']} grams now.
 
 def move_starter(self, starter_id: str, place: str) -> dict:
-    """Put a starter somewhere else, where it gets hungry sooner or later.
+    """Put a starter somewhere else, where it gets hungry faster or more slowly.
 
     Args:
         starter_id: Id of the starter.
@@ -748,7 +751,7 @@ def move_starter(self, starter_id: str, place: str) -> dict:
     """
     need st
     refuse if place not in (<<quoted(s.places)>>) :: There is no place {place!r} for starters.
-    refuse if place == starter["place"] :: {starter['name']} stands there.
+    refuse if place == starter["place"] :: {starter['name']} stands there already.
     starter["place"] = place
     done dict(starter) :: {starter['name']} stands on the {place}.
 

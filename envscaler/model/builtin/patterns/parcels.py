@@ -58,7 +58,7 @@ class TakeInDonation(TakeIn):
 
     phrases = (
         "{origin:name} has brought {quantity:int} packs of {good:name}, best before {until:date}; take them in at "
-        "the {site:name}, where the least room is left over.",
+        "the {site:name}, into the <<b>> there in which the least room is left over.",
         "Please take in {quantity:int} packs of {good:name} given by {origin:name}, best before {until:date}, at the "
         "{site:name}, and use the <<b>> with the least room that takes them all.",
     )
@@ -68,8 +68,8 @@ class ThrowAway(WriteOff):
     """A batch is thrown away."""
 
     phrases = (
-        'Please throw away the <<l>> of {good:name} that expires first; the reason is "{loss:text}".',
-        "The <<l>> of {good:name} with the nearest best-before date has to be written off, the reason being "
+        'Please throw away the available <<l>> of {good:name} that expires first; the reason is "{loss:text}".',
+        "The available <<l>> of {good:name} with the nearest best-before date has to be written off, the reason being "
         '"{loss:text}".',
     )
     needs = ("find_<<g.ids>>", "list_<<l.ids>>", "write_off_<<l.id>>")
@@ -122,9 +122,9 @@ class HomeGoal(StockGoal):
         return parts
 
     def pick_up(self, home: Row, state: State) -> str:
-        """The next day on which a household comes, perhaps today."""
+        """The next day on which a household comes, perhaps today if it has not been there."""
         days = WEEKDAYS.index(home["pick_up_day"]) - date.fromisoformat(state["today"]).weekday()
-        return later(state["today"], days % 7)
+        return later(state["today"], days % 7 or 7 * (home["last_parcel_on"] == state["today"]))
 
     def marked(self, one: Row, status: str, item: str, home: Row) -> Changed:
         """A parcel line has a status."""
@@ -352,13 +352,10 @@ class SendPart(Recount):
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         v, good = self.v, named(state, self.v.g, slots["good"])
         lots = [x for x in self.lots(state, good[v.gid]) if self.where(x, state)[1] == slots["site"]]
-        if (
-            not lots
-            or self.free(lots[0], state) < slots["quantity"]
-            or lots[0]["quantity"] == slots["quantity"]
-        ):
+        lot = self.soonest(lots)
+        if self.free(lot, state) < slots["quantity"] or lot["quantity"] == slots["quantity"]:
             raise LookupError("there is not so much to send")
-        lot, bin_ = lots[0], self.snug(state, good["zone"], slots["quantity"], slots["other"])
+        bin_ = self.snug(state, good["zone"], slots["quantity"], slots["other"])
         kept = {n: lot[n] for n in (v.gid, "best_before", "origin", "status", "note")}
         also = (*self.zone_mark(good["zone"], slots["site"]), *self.zone_mark(good["zone"], slots["other"]))
         what = f"{slots['quantity']} packs of {slots['good']}"
@@ -508,11 +505,13 @@ class Parcels(Stock):
         _stock.HELPERS
         + '''
     def _pick_up(self, <<kid>>: str) -> str:
-        """Return the next date, perhaps today, on which a household comes."""
-        days = [<<quoted(weekdays)>>]
+        """Return the next date on which a household comes, today only if it has not had a parcel today."""
+        days, household = [<<quoted(weekdays)>>], self.<<k.ids>>[<<kid>>]
         today = date.fromisoformat(self.today)
-        ahead = days.index(self.<<k.ids>>[<<kid>>]["pick_up_day"]) - today.weekday()
-        return (today + timedelta(days=ahead % 7)).isoformat()
+        ahead = (days.index(household["pick_up_day"]) - today.weekday()) % 7
+        if ahead == 0 and household["last_parcel_on"] == self.today:
+            ahead = 7
+        return (today + timedelta(days=ahead)).isoformat()
 
     def _suits(self, <<kid>>: str, <<lid>>: str) -> bool:
         """Tell whether <<l.a>> lies at the site of a household and its diet allows it."""
