@@ -91,7 +91,12 @@ def places(state: State, day: str, start: str, party: int, area: str, sitting: i
         other = state["tables"].get(table["joins_table_id"] or "")
         if table["seats"] >= party:
             fits.append((table["seats"] - party, key, None))
-        elif other and key < other["table_id"] and is_free(state, day, start, other["table_id"], sitting):
+        elif (
+            other
+            and key < other["table_id"]
+            and other["seats"] < party
+            and is_free(state, day, start, other["table_id"], sitting)
+        ):
             fits.append((table["seats"] + other["seats"] - party, key, other["table_id"]))
     fits = [fit for fit in fits if fit[0] >= 0]
     return sorted(fits, key=lambda fit: (fit[0], fit[2] is not None, fit[1]))
@@ -998,7 +1003,7 @@ def find_reservations(self, name: str, status: str | None = None) -> dict:
     return {"success": True, "data": sorted(matches, key=lambda row: (row["day"], row["start"]))}
 
 def suggest_tables(self, day: str, start: str, party: int, area: str | None = None) -> dict:
-    """Suggest free tables, or two neighbours where no single table is large enough, the tightest fit first.
+    """Suggest free tables, or two neighbours that are large enough only together, the tightest fit first.
 
     Args:
         day: Date, as YYYY-MM-DD, not in the past.
@@ -1007,7 +1012,7 @@ def suggest_tables(self, day: str, start: str, party: int, area: str | None = No
         area: Only tables in this area: <<arealist>>. Leave out for all.
 
     Returns:
-        The places as `table_id` and `second_table_id` (None for a single table) with the seats to `spare`.
+        The places as `table_id` and `second_table_id` (empty for a single table) with the seats to `spare`.
     """
     fault = self._opening_fault(day, start)
     if fault:
@@ -1018,14 +1023,14 @@ def suggest_tables(self, day: str, start: str, party: int, area: str | None = No
     places = []
     for key, row in free.items():
         other = free.get(row["joins_table_id"] or "")
+        both = row["seats"] + (other["seats"] if other is not None else 0)
         if area not in (None, row["area"]):
             continue
         if row["seats"] >= party:
-            places.append({"table_id": key, "second_table_id": None, "spare": row["seats"] - party})
-        elif other is not None and key < other["table_id"] and row["seats"] + other["seats"] >= party:
-            spare = row["seats"] + other["seats"] - party
-            places.append({"table_id": key, "second_table_id": other["table_id"], "spare": spare})
-    places.sort(key=lambda place: (place["spare"], place["second_table_id"] is not None, place["table_id"]))
+            places.append({"table_id": key, "second_table_id": "", "spare": row["seats"] - party})
+        elif other is not None and key < other["table_id"] and other["seats"] < party <= both:
+            places.append({"table_id": key, "second_table_id": other["table_id"], "spare": both - party})
+    places.sort(key=lambda place: (place["spare"], place["second_table_id"] != "", place["table_id"]))
     return {"success": True, "data": places}
 
 def show_floor(self, at: str) -> dict:
@@ -1211,7 +1216,7 @@ def take_reservation(
         start: When the party comes, as HH:MM, from <<opens>> to <<last>>.
         party: Number of people, 1 to 12, for whom there are seats.
         table_id: Id of a table that is free for <<s.sitting>> minutes before and after.
-        second_table_id: Id of the neighbour to join to it. Leave out where one table is enough.
+        second_table_id: Id of the neighbour to join to it. Leave out or empty where one table is enough.
 
     Returns:
         The new reservation, or an error.
@@ -1221,6 +1226,7 @@ def take_reservation(
     fault = self._opening_fault(day, start)
     if fault:
         return {"success": False, "error": fault}
+    second_table_id = second_table_id or None
     if second_table_id is not None and second_table_id != table["joins_table_id"]:
         refuse :: Table {table['number']} cannot be joined with {second_table_id!r}.
     places = [self.tables[key] for key in (table_id, second_table_id) if key is not None]
@@ -1460,6 +1466,8 @@ def set_portions(self, dish_id: str, portions: int) -> dict:
 def split_bill(self, reservation_id: str, ways: int = 1, first_pays: str | None = None) -> dict:
     """Write the checks of a party: equal parts of what is due after the deposit; odd cents go on the first.
 
+    When nothing is due, no check is written, and the party leaves.
+
     Args:
         reservation_id: Id of the reservation, which must be seated, with nothing waiting and no checks yet.
         ways: Number of checks, 1 to 12.
@@ -1475,6 +1483,9 @@ def split_bill(self, reservation_id: str, ways: int = 1, first_pays: str | None 
     refuse if self._checks_of(reservation_id) :: The checks of {reservation_id} are written already.
     mine = [row for row in self.tickets.values() if row["reservation_id"] == reservation_id]
     refuse if any(row["status"] == "waiting" for row in mine) :: The party is still waiting for something.
+    if self._cents(reservation_id) <= round(reservation["deposit"] * 100):
+        reservation["status"] = "left"
+        done {"checks": []} :: Nothing is due after the deposit, so the party has left.
     alone = self._cents(reservation_id, first_pays) if first_pays else 0
     shared = self._cents(reservation_id) - alone - round(reservation["deposit"] * 100)
     refuse if shared < ways :: There is nothing left to share.
@@ -1512,7 +1523,7 @@ def pay_check(self, check_id: str, method: str, tip: float = 0.0) -> dict:
     left = [row for row in self._checks_of(check["reservation_id"]) if row["status"] == "open"]
     if not left:
         self.reservations[check["reservation_id"]]["status"] = "left"
-    done dict(check) :: Check {check_id} is paid; {len(left)} of the party are open.
+    done dict(check) :: Check {check_id} is paid; {len(left)} checks of the party are still open.
 '''
 
     def generate(self, v: SimpleNamespace, state: State, rng: Rng) -> None:
