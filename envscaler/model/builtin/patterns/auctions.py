@@ -289,6 +289,7 @@ InspectInOwnWords = in_own_words(
     Inspect,
     "said",
     "The {lot:name} has no faults that I can see, so write a condition report of it in a few words.",
+    "Please write the condition report of the {lot:name} in your own words: I found nothing wrong with it.",
 )
 
 

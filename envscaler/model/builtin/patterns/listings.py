@@ -324,6 +324,7 @@ ReportInOwnWords = in_own_words(
     Report,
     "said",
     "The viewing of {address:name} with {name:name} is over; take the keys back and note politely that it went well.",
+    "{name:name} has seen {address:name} and was pleased, so take the keys back and put that in a few polite words.",
 )
 
 
