@@ -22,6 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from pydantic import BaseModel
 
 from envscaler.error import PromptError
@@ -151,9 +152,16 @@ def show(value: Any, where: str = "value") -> str:
     if isinstance(value, str):
         return value
     try:
-        return json.dumps(value, indent=1, ensure_ascii=False, default=_dump)
+        return _indented(json.dumps(value, ensure_ascii=False, default=_dump), value)
     except (TypeError, ValueError) as error:
         raise PromptError(f"{where}: expected text or something with a JSON form ({error}).") from error
+
+
+def _indented(text: str, value: Any) -> str:
+    try:
+        return msgspec.json.format(text, indent=1)  # what the standard library writes, in a fifth of its time
+    except (msgspec.DecodeError, UnicodeEncodeError):  # nan, half of a surrogate pair: not JSON to others
+        return json.dumps(value, indent=1, ensure_ascii=False, default=_dump)
 
 
 def _dump(value: Any) -> Any:
