@@ -141,7 +141,9 @@ def test_json_goes_in_and_out(value):
     assert json.loads(shown) == [value]
 
 
-@pytest.mark.parametrize("value", [{}, [[]], {"é": float("nan")}, ["\ud800"], 2**80, {"a": [1.0, -0.0, 1e300, None]}])
+@pytest.mark.parametrize(
+    "value", [{}, [[]], {"é": float("nan")}, ["\ud800"], 2**80, {"a": [1.0, -0.0, 1e300, None]}]
+)
 def test_json_is_indented_as_the_standard_library_does(value):
     """What was asked is the key of what was answered: not a byte of it may differ, whoever indents."""
     import json
