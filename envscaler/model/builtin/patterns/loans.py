@@ -290,7 +290,8 @@ class Lend(LoanGoal):
     """Lend a thing that is there."""
 
     phrases = (
-        'The <<p>> {name:name} would like to borrow<<said_many>> the <<i>> "{title:text}", please <<s.lend>> it.',
+        'The <<p>> {name:name} would like to borrow<<said_many>> the <<i>> "{title:text}", please '
+        '<<s.lend>> <<"them" if s.quantity else "it">>.',
         'Please <<s.lend>><<said_many>> the <<i>> "{title:text}" to <<p>> {name:name}.',
         '{name:name}, one of our <<p.many>>, is here for<<said_many>> the <<i>> "{title:text}", which should be put '
         "down as a new <<l>>.",
@@ -319,6 +320,10 @@ class Lend(LoanGoal):
         v = self.v
         person, item, many = named(state, v.p, slots["name"]), self.item(slots, state), slots.get("many", 1)
         refusal = self.refusal(state, person, item)
+        # Kept for this borrower: that copy is collected, and the shelf stays as it is.
+        kept = {self.person_id: person[self.person_id], self.item_id: item[self.item_id], "status": "ready"}
+        if v.h and any(kept.items() <= h.items() for h in state[v.h.ids].values()):
+            refusal = f"{slots['title']} is kept for {slots['name']}"
         if refusal or self.free(state, item) < many:
             raise LookupError(refusal or f"{slots['title']} is away")
         item_ = f"Has {v.l.a} of '{slots['title']}' been made for {slots['name']} today?"
@@ -519,7 +524,8 @@ class PlaceHold(LoanGoal):
     """Join the queue for a thing that is away."""
 
     phrases = (
-        'The <<p>> {name:name} wants the <<i>> "{title:text}", which is out, so please place <<h.a>> on it.',
+        'The <<p>> {name:name} wants the <<i>> "{title:text}", which is not available, so please place '
+        "<<h.a>> on it.",
         'Please put <<p>> {name:name} on the waiting list for the <<i>> "{title:text}" with a new <<h>>.',
         'As the <<i>> "{title:text}" is not available right now, place <<h.a>> on it for <<p>> {name:name}.',
     )
@@ -687,7 +693,7 @@ class SetCondition(LoanGoal):
     """Record the state that a thing is in."""
 
     phrases = (
-        'The <<conditionwords>> of the <<i>> "{title:text}" was checked and is now {value:name}, please record that.',
+        'The <<conditionwords>> of the <<i>> "{title:text}" is now {value:name}, please record that.',
         'Please change the <<conditionwords>> of the <<i>> "{title:text}" to {value:name}.',
     )
     needs = ("find_<<i.ids>>", "set_<<i.id>>_<<s.condition.name>>")
@@ -775,6 +781,12 @@ class Loans(Pattern):
         unit = s.quantity.name.replace("_", " ") if s.quantity else ""
         new = f", {s.stock.name.replace('_', ' ')} {{many:int}}" if s.stock else ""
         worth = f", {s.value.name.replace('_', ' ')} {{value:money}} {s.value.currency}" if s.value else ""
+        here, away = "can be lent to anybody right now", "cannot be lent right now"
+        if s.condition:  # What is unfit is there, but not lent.
+            here = f"is there{' and kept for nobody' if h else ''}, fit for lending or not"
+            away = (
+                f"is not there{' or kept for somebody' if h else ''}; the {s.condition.name} is not looked at"
+            )
         return {
             "i": i,
             "l": l,
@@ -789,6 +801,8 @@ class Loans(Pattern):
             "labelwords": s.label.replace("_", " "),
             "stockwords": f"the number of {s.stock.name.replace('_', ' ')}" if s.stock else "",
             "conditionwords": s.condition.name.replace("_", " ") if s.condition else "",
+            "away": away,
+            "here": here,
             "unfit": s.condition.choices[-1] if s.condition else "",
             "said_many": f" {{many:int}} {unit} of" if s.quantity else "",
             "said_back": f" {{many:int}} {unit} of" if s.quantity else "",
@@ -834,7 +848,11 @@ class Loans(Pattern):
             if s.quantity
             else []
         )
-        fee = [attribute("fee_due", "float", f"late fee still due in {s.fee.currency}")] if s.fee else []
+        fee = (
+            [attribute("fee_due", "float", f"late fee still due in {s.fee.currency}, 0 while it is open")]
+            if s.fee
+            else []
+        )
         return Table(
             l,
             f"{l.a[:1].upper()}{l.a[1:]} of {i.a} to {p.a}.",
@@ -890,7 +908,7 @@ class Loans(Pattern):
             """,
         ),
         RuleText(
-            "<<l.a[:1]|upper>><<l.a[1:]>> can be renewed <<times>>, and not once it is overdue"
+            "<<l.a[:1]|upper>><<l.a[1:]>> can be renewed <<times>>, but not when it is overdue"
             "<<' or somebody waits for the ' ~ i.one if h else ''>>.",
             """
             for old, new in changed("<<l.ids>>", "renewals"):
@@ -1065,7 +1083,7 @@ class Loans(Pattern):
 %% endif
 
     def _is_available(self, <<i.id>>_id: str) -> bool:
-        """Tell whether <<i.a>> can be lent to anybody right now."""
+        """Tell whether <<i.a>> <<here>>."""
 %% if s.stock
         return self.<<i.ids>>[<<i.id>>_id]["<<s.stock.name>>"] > 0
 %% else
@@ -1103,7 +1121,7 @@ def find_<<i.ids>>(
 %% for x in filters
         <<x.name>>: Only those with this value: <<x.about>>. Leave out for all.
 %% endfor
-        available_only: True to leave out what cannot be lent right now.
+        available_only: True to leave out what <<away>>.
 
     Returns:
         The matching <<i.many>> sorted by <<labelwords>>; an empty list when nothing matches.
@@ -1130,7 +1148,7 @@ def get_<<i.id>>(self, <<i.id>>_id: str) -> dict:
         <<i.id>>_id: Id of the <<i>>, e.g. <<s.prefix>>-001.
 
     Returns:
-        The <<i>>, whether it is available, its open <<l.many>><<" and the queue" if h else "">>, or an error.
+        The <<i>>, whether it is available, its open <<l.many>><<" and how many wait" if h else "">>, or an error.
     """
     <<i.id>> = self.<<i.ids>>.get(<<i.id>>_id)
     if <<i.id>> is None:
@@ -1221,7 +1239,7 @@ def get_<<p.id>>_account(self, <<p.id>>_id: str) -> dict:
         <<p.id>>_id: Id of the <<p>>.
 
     Returns:
-        Numbers of open and overdue <<l.many>>, how many more are allowed, and so on; or an error for an unknown id.
+        Numbers of open and overdue <<l.many>>, what the limit leaves, and so on; or an error for an unknown id.
     """
     if <<p.id>>_id not in self.<<p.ids>>:
         return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
@@ -1321,7 +1339,8 @@ def <<s.lend>>_<<i.id>>(
 
     Args:
         <<p.id>>_id: Id of the <<p>>, active, with nothing overdue and fewer than <<s.max_open>> open <<l.many>>.
-        <<i.id>>_id: Id of the <<i>>, which has to be available<<" or kept for this " ~ p.one if h else "">>.
+        <<i.id>>_id: Id of the <<i>>, which has to be available<<" or kept for this " ~ p.one if h else "">>
+        <<-"; its " ~ conditionwords ~ " may not be " ~ unfit if s.condition else "">>.
 %% if s.quantity
         <<s.quantity.name>>: How many to take, 1 to <<s.quantity.most>> and no more than there are.
 %% endif
@@ -1486,6 +1505,8 @@ def return_<<l.id>>(self, <<l.id>>_id: str<<", " ~ s.quantity.back ~ ": int" if 
 def renew_<<l.id>>(self, <<l.id>>_id: str) -> dict:
     """Renew <<l.a>>: it is due as many days later as the <<kindword>> of the <<i>> allows.
 
+    The <<p>> has to be active<<", and nobody may wait for the " ~ i.one if h else "">>.
+
     Args:
         <<l.id>>_id: Id of the <<l>>, which must be open and not overdue; at most renewed <<times>> in all.
 
@@ -1536,7 +1557,7 @@ def place_<<h.id>>(self, <<p.id>>_id: str, <<i.id>>_id: str) -> dict:
     if <<p.id>>["status"] != "active":
         return {"success": False, "error": f"{<<p.id>>['name']} is {<<p.id>>['status']}: {<<p.id>>['status_note']}."}
     if self._is_available(<<i.id>>_id):
-        return {"success": False, "error": f"{<<i.id>>_id} is available; it can be lent at once."}
+        return {"success": False, "error": f"{<<i.id>>_id} is available; nobody has to wait for it."}
     if any(<<l.id>>["<<i.id>>_id"] == <<i.id>>_id for <<l.id>> in self._open_<<l.ids>>(<<p.id>>_id)):
         return {"success": False, "error": f"{<<p.id>>['name']} has it at the moment."}
     queued = any(
@@ -1656,7 +1677,8 @@ def add_<<i.id>>(
 %% endif
 
     Returns:
-        The new <<i>>, or an error.
+        The new <<i>>
+        <<-", whose " ~ conditionwords ~ " is " ~ s.condition.choices[0] ~ "," if s.condition else ",">> or an error.
     """
     if not <<s.label>>.strip() or not <<s.maker.name>>.strip():
         return {"success": False, "error": "The <<labelwords>> and the <<makerwords>> are required."}
