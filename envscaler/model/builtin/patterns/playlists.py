@@ -218,7 +218,7 @@ class AddToMostFollowed(Add):
 
     phrases = (
         'Whichever <<l>> has the most followers should get the <<t>> "{title:text}" as its last one.',
-        'Please append the <<t>> "{title:text}" to the <<l>> that most <<p.many>> follow.',
+        'Please append the <<t>> "{title:text}" to the <<l>> that the most <<p.many>> follow.',
     )
     needs = ("list_popular_<<l.ids>>", "find_<<t.ids>>", "add_<<t.id>>")
 
@@ -533,7 +533,7 @@ class Playlists(Pattern):
             attribute("visibility", "str", "public or private; private ones have no followers"),
             attribute("family_friendly", "bool", f"whether it takes no explicit {t.many}"),
             attribute(v.order, "list[str]", f"ids of its {t.many} in their order, none twice"),
-            attribute("updated_on", "str", "day of its last change, as YYYY-MM-DD"),
+            attribute("updated_on", "str", f"day its {t.many} last changed, as YYYY-MM-DD"),
         ]
         membership = [
             attribute(f"{m.id}_id", "str", f"unique id, e.g. {s.membership_prefix}-001"),

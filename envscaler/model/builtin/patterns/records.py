@@ -173,6 +173,9 @@ class LogGoal(Goal):
         measure = self.measure(slots, state)
         if self.person(slots, state)["status"] != "active" or slots["day"] > state["today"]:
             raise LookupError("it cannot be entered")
+        # With one of that day there already, to correct it would be as right.
+        if any(e["day"] == slots["day"] for e in self.entries(slots, state)):
+            raise LookupError(f"there is {self.v.e.a} of that day")
         self.fits(measure, value)
         fields = {
             **self.keys(slots, state),
@@ -239,8 +242,8 @@ class LogAgain(LogGoal):
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         rows = self.entries(slots, state)
-        if not rows:
-            raise LookupError("there is no value to repeat")
+        if not rows or rows[0]["day"] >= slots["day"]:
+            raise LookupError("there is no earlier value to repeat")
         item = f"Has the latest {slots['measure']} of {slots['name']} been entered again for {slots['day']}?"
         return self.new(slots, state, rows[0]["value"], item)
 
@@ -401,7 +404,7 @@ class SetTargetToAverage(SetTarget):
     phrases = (
         "Take the average {measure:name} of <<p>> {name:name} over the last {span:int} days and set it as "
         "<<g>> until {day:date}.",
-        "The <<p>> {name:name} wants to keep up the average {measure:name} of the last {span:int} days, so set "
+        "The <<p>> {name:name} wants to stay at the average {measure:name} of the last {span:int} days, so set "
         "exactly that average as <<g>> until {day:date}.",
     )
     needs = ("find_<<p.ids>>", "find_<<m.ids>>", "get_<<e.id>>_average", "set_<<g.id>>")
@@ -634,7 +637,7 @@ class RecordLog(Pattern):
                     attribute("value", "float", f"value in the unit of the {m}"),
                     attribute("day", "str", "date, as YYYY-MM-DD"),
                     attribute(
-                        "attention", "bool", "whether it was outside the usual range when it was entered"
+                        "attention", "bool", "whether its value was outside the usual range when entered"
                     ),
                     attribute("remark", "str", "what was written at the review, empty before"),
                     *own(s.extras),
@@ -695,7 +698,8 @@ class RecordLog(Pattern):
             """,
         ),
         RuleText(
-            "<<e.cap>> values are only corrected or removed within <<s.correct_days>> days.",
+            "<<e.cap>> values are only corrected<<' or removed' if 'remove_' ~ e.id not in s.without else ''>> within "
+            "<<s.correct_days>> days.",
             """
             from datetime import date
 
@@ -885,7 +889,7 @@ def list_open_<<e.ids>>(self, <<p.id>>_id: str | None = None) -> dict:
         <<p.id>>_id: Only those of this <<p>>. Leave out for all.
 
     Returns:
-        The <<e.many>> outside the usual range that nobody has looked at.
+        The <<e.many>> that were outside the usual range when entered and that nobody has looked at.
     """
     waiting = [
         dict(<<e.id>>)
@@ -1049,7 +1053,7 @@ def <<s.review>>_<<e.id>>(self, <<e.id>>_id: str, remark: str) -> dict:
     if <<e.id>> is None:
         return {"success": False, "error": f"There is no <<e>> with the id {<<e.id>>_id!r}."}
     if not <<e.id>>["attention"]:
-        return {"success": False, "error": f"<<e.cap>> {<<e.id>>_id} is within the usual range."}
+        return {"success": False, "error": f"<<e.cap>> {<<e.id>>_id} does not need attention."}
     if <<e.id>>["remark"]:
         return {"success": False, "error": f"<<e.cap>> {<<e.id>>_id} has a remark already."}
     if not remark.strip():
