@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from envscaler.model.builtin.pattern import (
+    ANY_TEXT,
     Added,
     Changed,
     Goal,
@@ -394,7 +395,8 @@ class PlanService(AssetGoal):
     def asset(self, slots: Slots, state: State) -> dict[str, Any]:
         v = self.v
         rows = [a for a in state[v.a.ids].values() if a[v.kind] == slots["kind"]]
-        rows = [a for a in rows if a["status"] != v.s.retired and not self.planned(a, state)]
+        # One that has a service planned counts too: no sentence says to pass it over, and the outcome refuses it.
+        rows = [a for a in rows if a["status"] != v.s.retired]
         first = min((a[v.last] for a in rows), default="")
         return only([a for a in rows if a[v.last] == first])
 
@@ -569,7 +571,7 @@ class ReportHeld(Report):
     """A fault of the asset somebody has."""
 
     phrases = (
-        'The <<p>> {name:name} reports a {severity:name} <<f>> of the <<a>> handed over to that <<p>>: "{what:text}".',
+        'The <<p>> {name:name} reports a {severity:name} <<f>> of the <<a>> this <<p>> has: "{what:text}".',
         'Please report "{what:text}" as a {severity:name} <<f>> of the <<a>> that <<p>> {name:name} has.',
     )
     needs = ("find_<<p.ids>>", "list_<<a.ids>>", "report_<<f.id>>")
@@ -603,7 +605,7 @@ class Fix(AssetGoal):
     """A fault of an asset is over."""
 
     phrases = (
-        'The open <<f>> of the <<a>> <<lab>> is settled, so <<s.fix_verb>> it with the note "{note:text}".',
+        'The open <<f>> of the <<a>> <<lab>> is done with, so enter it as <<s.fixed>> with the note "{note:text}".',
         'Please <<s.fix_verb>> the one open <<f>> of the <<a>> <<lab>>; the note is "{note:text}".',
     )
     needs: ClassVar[tuple[str, ...]] = ("find_<<a.ids>>", "list_<<f.ids>>", "<<s.fix_verb>>_<<f.id>>")
@@ -629,7 +631,8 @@ class Fix(AssetGoal):
         v = self.v
         fault = self.fault(slots, state)
         asset = state[v.a.ids][fault[f"{v.a.id}_id"]]
-        item = f"Is the {v.f} '{fault['description']}' of {v.a} {asset[v.label]} {v.s.fixed} with that note?"
+        note = "a note" if slots["note"] is ANY_TEXT else "that note"
+        item = f"Is the {v.f} '{fault['description']}' of {v.a} {asset[v.label]} {v.s.fixed} with {note}?"
         also = (self.key(asset), f"open {fault['severity']}")
         fields = {"status": v.s.fixed, "note": slots["note"]}
         return [Changed(v.f.ids, fault[f"{v.f.id}_id"], fields, item, also)]
@@ -638,7 +641,7 @@ class Fix(AssetGoal):
 FixInOwnWords = in_own_words(
     Fix,
     "note",
-    "The open <<f>> of the <<a>> <<lab>> is settled, so <<s.fix_verb>> it with a note in your own words.",
+    "The open <<f>> of the <<a>> <<lab>> is done with, so enter it as <<s.fixed>> with a note in your own words.",
     "Please <<s.fix_verb>> the one open <<f>> of the <<a>> <<lab>>; you may choose the wording of the note.",
 )
 
@@ -648,7 +651,7 @@ class FixOldest(Fix):
 
     phrases = (
         'Of the open {severity:name} <<f.many>>, <<s.fix_verb>> the one reported first, with the note "{note:text}".',
-        'The oldest open {severity:name} <<f>> is done with, so <<s.fix_verb>> it and note "{note:text}".',
+        'The oldest open {severity:name} <<f>> is done with, so enter it as <<s.fixed>> and note "{note:text}".',
     )
     needs = ("list_<<f.ids>>", "<<s.fix_verb>>_<<f.id>>")
 
@@ -761,13 +764,13 @@ class Assets(Pattern):
             "last": f"last_{Noun(s.service).id}_on",
             "states": (s.on, s.off, s.retired),
             "statelist": either([s.on, s.off, s.retired]),
-            "onwords": s.on.replace("_", " "),
             "offwords": s.off.replace("_", " "),
             "handwords": s.hand_verb.replace("_", " "),
             "severities": SEVERITIES,
             "side": "lowest" if s.meter.lowest_first else "highest",
             "bounds": ("no less than before and " if s.meter.rising else "")
             + f"at least 0 and at most {s.meter.most}",
+            "days_listed": either([f"{kind.interval} ({name})" for name, kind in s.kind.choices.items()]),
             "days_code": ", ".join(f'"{name}": {kind.interval}' for name, kind in s.kind.choices.items()),
             "spans": ", ".join(
                 f"{name} {k.dial[0]}-{k.dial[1]}" for name, k in s.kind.choices.items() if k.dial
@@ -806,14 +809,14 @@ class Assets(Pattern):
                     *held,
                     attribute(v.meter, "int", f"{v.m.about}, in {v.m.unit}"),
                     *dial,
-                    attribute(v.last, "str", "date, as YYYY-MM-DD"),
+                    attribute(v.last, "str", f"date of the last {v.t}, as YYYY-MM-DD"),
                     *own(s.extras),
                     attribute("status", "str", v.statelist),
                 ],
             ),
             Table(
                 v.e,
-                f"{v.e.a[:1].upper()}{v.e.a[1:]} of the {v.meterwords}.",
+                f"{v.e.a[:1].upper()}{v.e.a[1:]} of {a.a}.",
                 [
                     attribute(f"{v.e.id}_id", "str", "unique id, e.g. RD-001"),
                     attribute(key, "str", f"the {a} that was read"),
@@ -850,7 +853,7 @@ class Assets(Pattern):
 
     RULES = (
         RuleText(
-            "<<a.a[:1]|upper>><<a.a[1:]>> with an open critical <<f>> is not <<onwords>>.",
+            "<<a.a[:1]|upper>><<a.a[1:]>> with an open critical <<f>> is not <<s.on>>.",
             """
             bad = {
                 row.get("<<a.id>>_id")
@@ -861,7 +864,7 @@ class Assets(Pattern):
             """,
         ),
         RuleText(
-            "No <<l>> holds more <<a.many>> than its capacity.",
+            "No <<l>> holds more <<a.many>> than its capacity; those that are <<s.retired>> take no place.",
             """
             counts = {}
             for row in rows(after, "<<a.ids>>").values():
@@ -873,7 +876,7 @@ class Assets(Pattern):
             """,
         ),
         RuleText(
-            "The <<meterwords>> of <<a.a>> never goes down.",
+            "The <<meterwords>> of <<a.a>> can never go down.",
             """
             pairs = changed("<<a.ids>>", "<<meter>>")
             return all((new.get("<<meter>>") or 0) >= (old.get("<<meter>>") or 0) for old, new in pairs)
@@ -1038,7 +1041,8 @@ def list_due_<<a.ids>>(self, <<kind>>: str | None = None, until: str | None = No
         until: Only those due on or before this date, as YYYY-MM-DD. Leave out for all.
 
     Returns:
-        The <<a.many>> without a planned <<t>>, each with `due_on`; those that are <<s.retired>> are left out.
+        The <<a.many>> without a planned <<t>>, each with `due_on`, which is <<days_listed>> days after the last
+        one; those that are <<s.retired>> are left out.
     """
 <<one_of(kind, kindwords, kinds|list)>>
     if until is not None and not self._is_date(until):
@@ -1149,7 +1153,7 @@ def list_<<f.ids>>(
         return {"success": False, "error": f"<<t.cap>> {<<t.id>>_id} is {<<t.id>>['status']}, not planned."}
 <%- endmacro %>
 def record_<<e.id>>(self, <<a.id>>_id: str, value: int) -> dict:
-    """Record a new <<e>> of the <<meterwords>> of <<a.a>>.
+    """Record a new <<e>> of <<a.a>>, which becomes its <<meterwords>>.
 
     Args:
         <<a.id>>_id: Id of the <<a>>, which must not be <<s.retired>>.
@@ -1164,7 +1168,7 @@ def record_<<e.id>>(self, <<a.id>>_id: str, value: int) -> dict:
         return {"success": False, "error": "The value must be at least 0 and at most <<m.most>>."}
 %% if m.rising
     if value < <<a.id>>["<<meter>>"]:
-        return {"success": False, "error": f"The <<meterwords>> was {<<a.id>>['<<meter>>']} already."}
+        return {"success": False, "error": f"The <<meterwords>> had reached {<<a.id>>['<<meter>>']} already."}
 %% endif
     <<e.id>>: <<e.type>> = {
         "<<e.id>>_id": self._next_id(self.<<e.ids>>, "RD"),
@@ -1202,7 +1206,7 @@ def <<s.hand_verb>>_<<a.id>>(self, <<a.id>>_id: str, <<p.id>>_id: str) -> dict:
 
     Args:
         <<a.id>>_id: Id of the <<a>>, which must not be <<s.retired>>.
-        <<p.id>>_id: Id of the <<p>>, who is active and has fewer than <<s.max_held>> <<a.many>>.
+        <<p.id>>_id: Id of the <<p>>, who is active, does not have it yet and has fewer than <<s.max_held>> <<a.many>>.
 
     Returns:
         The <<a>>, or an error.
@@ -1226,8 +1230,8 @@ def set_<<a.id>>_<<dial>>(self, <<a.id>>_id: str, <<dial>>: int) -> dict:
     """Set the <<dialwords>> of <<a.a>>.
 
     Args:
-        <<a.id>>_id: Id of the <<a>>, which must be <<onwords>>.
-        <<dial>>: <<s.dial.about|capitalize>>: <<spans>>.
+        <<a.id>>_id: Id of the <<a>>, which must be <<s.on>>.
+        <<dial>>: <<s.dial.about|capitalize>>: <<spans>>; another than now.
 
     Returns:
         The changed <<a>>, or an error.
@@ -1248,10 +1252,10 @@ def set_<<a.id>>_<<dial>>(self, <<a.id>>_id: str, <<dial>>: int) -> dict:
 %% endif
 
 def <<s.on_verb>>_<<a.id>>(self, <<a.id>>_id: str) -> dict:
-    """Make <<a.a>> <<onwords>> again.
+    """Set the status of <<a.a>> back to <<s.on>>.
 
     Args:
-        <<a.id>>_id: Id of the <<a>>, which must be <<offwords>> and have no open critical <<f>>.
+        <<a.id>>_id: Id of the <<a>>, which must be <<s.off>> and have no open critical <<f>>.
 
     Returns:
         The changed <<a>>, or an error.
@@ -1267,13 +1271,13 @@ def <<s.on_verb>>_<<a.id>>(self, <<a.id>>_id: str) -> dict:
         ):
             return {"success": False, "error": f"The critical <<f>> {<<f.id>>['<<f.id>>_id']} is open."}
     <<a.id>>["status"] = "<<s.on>>"
-<<done(a, "is " ~ onwords)>>
+<<done(a, "is " ~ s.on)>>
 
 def <<s.off_verb>>_<<a.id>>(self, <<a.id>>_id: str) -> dict:
-    """Make <<a.a>> <<offwords>>.
+    """Set the status of <<a.a>> to <<s.off>>.
 
     Args:
-        <<a.id>>_id: Id of the <<a>>, which must be <<onwords>>.
+        <<a.id>>_id: Id of the <<a>>, which must be <<s.on>>.
 
     Returns:
         The changed <<a>>, or an error.
@@ -1282,7 +1286,7 @@ def <<s.off_verb>>_<<a.id>>(self, <<a.id>>_id: str) -> dict:
     if <<a.id>>["status"] != "<<s.on>>":
         return {"success": False, "error": f"<<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}, not <<s.on>>."}
     <<a.id>>["status"] = "<<s.off>>"
-<<done(a, "is " ~ offwords)>>
+<<done(a, "is " ~ s.off)>>
 
 def plan_<<t.id>>(self, <<a.id>>_id: str, planned_on: str) -> dict:
     """Plan <<t.a>> for <<a.a>> that has none planned.
@@ -1333,7 +1337,7 @@ def complete_<<t.id>>(self, <<t.id>>_id: str, cost: float) -> dict:
 
     Args:
         <<t.id>>_id: Id of the <<t>>, which must be planned.
-        cost: What it cost in <<s.currency>>; at least 0.
+        cost: What it cost in <<s.currency>>; at least 0 and below a million.
 
     Returns:
         The finished <<t>>, or an error.
@@ -1363,11 +1367,11 @@ def cancel_<<t.id>>(self, <<t.id>>_id: str) -> dict:
 <<done(t, "cancelled")>>
 
 def report_<<f.id>>(self, <<a.id>>_id: str, description: str, severity: str) -> dict:
-    """Report <<f.a>> of <<a.a>>; a critical one makes it <<offwords>> at once.
+    """Report <<f.a>> of <<a.a>>; with a critical one the <<a>> is <<s.off>> at once.
 
     Args:
         <<a.id>>_id: Id of the <<a>>, which must not be <<s.retired>>.
-        description: What is wrong, in a few words; not reported for this <<a>> and still open.
+        description: What is wrong, in a few words; the same must not be open for this <<a>> already.
         severity: minor, major or critical.
 
     Returns:
@@ -1398,7 +1402,7 @@ def report_<<f.id>>(self, <<a.id>>_id: str, description: str, severity: str) -> 
 <<done(f, "reported")>>
 
 def <<s.fix_verb>>_<<f.id>>(self, <<f.id>>_id: str, note: str) -> dict:
-    """<<s.fix_verb|capitalize>> an open <<f>>; the <<a>> stays <<offwords>> if it was.
+    """<<s.fix_verb|capitalize>> an open <<f>>; the <<a>> stays <<s.off>> if it was.
 
     Args:
         <<f.id>>_id: Id of the <<f>>, which must be open.
@@ -1420,10 +1424,10 @@ def <<s.retire>>_<<a.id>>(self, <<a.id>>_id: str) -> dict:
     """Mark <<a.a>> as <<s.retired>> for good.
 
     Args:
-        <<a.id>>_id: Id of the <<a>>, which must be <<offwords>> and have no planned <<t>>.
+        <<a.id>>_id: Id of the <<a>>, which must be <<s.off>> and have no planned <<t>>.
 
     Returns:
-        The <<a>>, now <<s.retired>>, or an error.
+        The <<a>>, now <<s.retired>><<" and without " ~ p.a if held>>, or an error.
     """
 <<known(a)>>
     if <<a.id>>["status"] != "<<s.off>>":
