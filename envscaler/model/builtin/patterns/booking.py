@@ -225,9 +225,6 @@ class BookCheapest(Goal):
         }
         if v.s.capacity:
             slots["party"] = int(rng.integers(1, v.s.capacity.by_kind[slots["kind"]][0] + 1))
-        rooms = self.fitting(slots, state)
-        if not rooms or (len(rooms) > 1 and rooms[0][v.s.rate] == rooms[1][v.s.rate]):
-            return None
         return slots
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
@@ -253,7 +250,7 @@ class BookCheapest(Goal):
         rooms = self.fitting(slots, state)
         if person["status"] != "active" or len(open_) >= v.s.max_open or not rooms:
             raise LookupError(f"{slots['name']} cannot get {v.r.a}")
-        room = rooms[0]
+        room = only([room for room in rooms if room[v.s.rate] == rooms[0][v.s.rate]])
         fields = {
             key: person[key],
             f"{v.r.id}_id": room[f"{v.r.id}_id"],
@@ -371,7 +368,7 @@ class Begin(OneBooking):
     """Begin a booking that starts today."""
 
     phrases = (
-        "The <<p>> {name:name} has just arrived for the <<b>> that begins today, so please <<beginwords>> it.",
+        "The <<p>> {name:name} has just arrived for the <<b>> that begins today, so <<beginwords>> that <<b>>.",
         "Please <<beginwords>> the <<b>> of <<p>> {name:name}, which is due today.",
     )
     needs = ("find_<<p.ids>>", "list_<<b.ids>>", "<<s.begin>>_<<b.id>>")
@@ -572,7 +569,7 @@ class Booking(Pattern):
             "startwords": s.start.replace("_", " "),
             "endwords": s.end.replace("_", " "),
             "party_words": s.capacity.party.replace("_", " ") if s.capacity else "",
-            "said_party": f" for {{party:int}} {s.capacity.party.replace('_', ' ')}" if s.capacity else "",
+            "said_party": " (party of {party:int})" if s.capacity else "",
             "beginwords": s.begin.replace("_", " "),
             "begunwords": s.begun.replace("_", " "),
             "finishwords": s.finish.replace("_", " "),
@@ -584,6 +581,7 @@ class Booking(Pattern):
         s, r, b, p = v.s, v.r, v.b, v.p
         capacity = [attribute(s.capacity.name, "int", s.capacity.about)] if s.capacity else []
         party = [attribute(s.capacity.party, "int", "how many come, at least 1")] if s.capacity else []
+        left = "the fee" if s.cancel_fee > 0 else "0"
         resource = Table(
             r,
             f"{r.a[:1].upper()}{r.a[1:]} that can be {s.booked}.",
@@ -607,7 +605,7 @@ class Booking(Pattern):
                 attribute(s.start, "str", "first day, as YYYY-MM-DD"),
                 attribute(s.end, "str", f"day it ends, as YYYY-MM-DD; the {r} is free again on that day"),
                 *party,
-                attribute("price", "float", f"what it costs in {s.currency}; after a cancellation the fee"),
+                attribute("price", "float", f"what it costs in {s.currency}; after a cancellation {left}"),
                 attribute("status", "str", f"{s.booked}, {s.begun}, {s.finished} or cancelled"),
             ],
         )
@@ -802,7 +800,7 @@ def find_free_<<r.ids>>(
 
     Args:
         <<start>>: First day, as YYYY-MM-DD.
-        <<end>>: Day on which it ends, as YYYY-MM-DD; later than the first.
+        <<end>>: Day on which it ends and the <<r>> is free again, as YYYY-MM-DD; later than the first.
         <<k.name>>: Only this <<kindword>>: <<kinds|join(", ")>>. Leave out for all.
 %% if cap is not none
         <<cap.party>>: How many come, at least 1.
@@ -872,7 +870,7 @@ def get_<<b.id>>(self, <<b.id>>_id: str) -> dict:
     return {"success": True, "data": dict(<<b.id>>)}
 
 def list_<<b.ids>>_on(self, day: str) -> dict:
-    """List the <<b.many>> that take <<r.a>> on a given day, cancelled ones left out.
+    """List the <<b.many>> that take <<r.a>> on a given day; cancelled ones and those that end on it are left out.
 
     Args:
         day: The day, as YYYY-MM-DD.
@@ -881,9 +879,10 @@ def list_<<b.ids>>_on(self, day: str) -> dict:
         The <<b.many>> sorted by the id of the <<r>>, or an error when the day cannot be read.
     """
     try:
-        date.fromisoformat(day)
+        known = date.fromisoformat(day).isoformat() == day
     except ValueError:
-        return {"success": False, "error": f"{day!r} is not a date like {self.today}."}
+        known = False
+    refuse if not known :: {day!r} is not a date like {self.today}.
     taken = [
         dict(<<b.id>>)
         for <<b.id>> in self.<<b.ids>>.values()
@@ -980,7 +979,8 @@ def change_<<b.id>>_dates(self, <<b.id>>_id: str, <<start>>: str, <<end>>: str) 
     Args:
         <<b.id>>_id: Id of the <<b>>; it must be <<s.booked>>, or <<begunwords>> when only the end changes.
         <<start>>: New first day, as YYYY-MM-DD; not in the past unless it stays as it is.
-        <<end>>: New day on which it ends, as YYYY-MM-DD; at most <<s.max_units>> <<unit.many>> after the first.
+        <<end>>: New day on which it ends, as YYYY-MM-DD; after today and at most <<s.max_units>> <<unit.many>> after
+            the first. One of the two dates has to be another than before.
 
     Returns:
         The changed <<b>> with its new price, or an error.
@@ -990,6 +990,8 @@ def change_<<b.id>>_dates(self, <<b.id>>_id: str, <<start>>: str, <<end>>: str) 
         refuse :: A <<b>> that is {<<b.id>>['status']} cannot be moved.
     <<unit.ids>> = self._<<unit.ids>>(<<start>>, <<end>>)
     refuse if <<unit.ids>> is None :: {<<start>>!r} to {<<end>>!r} is not a span of days.
+    if (<<start>>, <<end>>) == (<<b.id>>["<<start>>"], <<b.id>>["<<end>>"]):
+        refuse :: <<b.cap>> {<<b.id>>_id} has these dates already.
     if <<b.id>>["status"] == "<<s.begun>>" and <<start>> != <<b.id>>["<<start>>"]:
         refuse :: The <<b>> has begun; only its end can change.
     if <<start>> != <<b.id>>["<<start>>"] and <<start>> < self.today:
@@ -1016,7 +1018,11 @@ def cancel_<<b.id>>(self, <<b.id>>_id: str) -> dict:
         <<b.id>>_id: Id of the <<b>>; it must be <<s.booked>>.
 
     Returns:
+%% if s.cancel_fee > 0
         The cancelled <<b>>, its price being the fee that stays due, or an error.
+%% else
+        The cancelled <<b>>, which costs nothing, or an error.
+%% endif
     """
     need b
     refuse if <<b.id>>["status"] != "<<s.booked>>" :: A <<b>> that is {<<b.id>>['status']} cannot be cancelled.
@@ -1048,7 +1054,7 @@ def <<s.begin>>_<<b.id>>(self, <<b.id>>_id: str) -> dict:
     done dict(<<b.id>>) :: <<b.cap>> {<<b.id>>_id} is <<begunwords>>.
 
 def <<s.finish>>_<<b.id>>(self, <<b.id>>_id: str) -> dict:
-    """<<finishwords|capitalize>> <<b.a>> that is running; the price stays as agreed.
+    """<<finishwords|capitalize>> <<b.a>> that is running; its price and its dates stay as agreed.
 
     Args:
         <<b.id>>_id: Id of the <<b>>; it must be <<begunwords>>.
@@ -1067,14 +1073,16 @@ def set_<<r.id>>_rate(self, <<r.id>>_id: str, <<s.rate>>: float) -> dict:
 
     Args:
         <<r.id>>_id: Id of the <<r>>.
-        <<s.rate>>: New price of one <<unit>> in <<s.currency>>, above 0.
+        <<s.rate>>: New price of one <<unit>> in <<s.currency>>, above 0; another one than before.
 
     Returns:
         The changed <<r>>, or an error.
     """
     need r
-    refuse if <<s.rate>> <= 0 :: The <<ratewords>> has to be above 0, not {<<s.rate>>}.
-    <<r.id>>["<<s.rate>>"] = round(<<s.rate>>, 2)
+    rate = round(<<s.rate>>, 2)
+    refuse if rate <= 0 :: The <<ratewords>> has to be above 0, not {<<s.rate>>}.
+    refuse if rate == <<r.id>>["<<s.rate>>"] :: The <<ratewords>> is {rate} already.
+    <<r.id>>["<<s.rate>>"] = rate
     done dict(<<r.id>>) :: <<r.cap>> {<<r.id>>_id} has a new rate.
 
 def set_<<r.id>>_service(self, <<r.id>>_id: str, in_service: bool) -> dict:

@@ -167,7 +167,8 @@ class Withdraw(Deposit):
 
     phrases = (
         "Please <<s.take_out>> {amount:money} <<s.currency>> from the {kind:name} <<a>> of <<p>> {name:name}.",
-        "The <<p>> {name:name} takes {amount:money} <<s.currency>> out of the {kind:name} <<a>>, please record it.",
+        "The {kind:name} <<a>> of <<p>> {name:name} goes down by {amount:money} <<s.currency>>, please record that "
+        "<<s.withdrawal>>.",
     )
     needs = ("find_<<p.ids>>", "list_<<a.ids>>", "<<s.take_out>>")
     sign = -1
@@ -599,6 +600,7 @@ def <<s.top_up>>(self, <<a.id>>_id: str, amount: float) -> dict:
     """
     need a
     refuse if <<a.id>>["status"] != "open" :: <<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}.
+    amount = round(amount, 2)
     refuse if amount <= 0 :: The amount has to be above 0, not {amount}.
     self._move(<<a.id>>, "<<s.top_up>>", amount)
     done dict(<<a.id>>) :: The balance of {<<a.id>>_id} is now {<<a.id>>['balance']} <<s.currency>>.
@@ -615,6 +617,7 @@ def <<s.take_out>>(self, <<a.id>>_id: str, amount: float) -> dict:
     """
     need a
     refuse if <<a.id>>["status"] != "open" :: <<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}.
+    amount = round(amount, 2)
     refuse if amount <= 0 :: The amount has to be above 0, not {amount}.
     if amount > <<a.id>>["balance"] + <<a.id>>["<<s.floor>>"]:
         refuse :: {amount} <<s.currency>> are more than {<<a.id>>_id} allows.
@@ -631,7 +634,8 @@ def transfer(self, from_<<a.id>>_id: str, to_<<a.id>>_id: str, amount: float) ->
     Args:
         from_<<a.id>>_id: Id of the <<a>> that pays, which must be open.
         to_<<a.id>>_id: Id of the <<a>> that receives, which must be open and another one.
-        amount: How much, in <<s.currency>>, above 0 and at most <<'%.0f'|format(s.max_transfer)>>.
+        amount: How much, in <<s.currency>>, above 0 and at most <<'%.0f'|format(s.max_transfer)>>, within the balance
+            and the <<floorwords>> of the <<a>> that pays.
 
     Returns:
         The <<a>> that paid, with its new balance, or an error.
@@ -644,8 +648,9 @@ def transfer(self, from_<<a.id>>_id: str, to_<<a.id>>_id: str, amount: float) ->
     refuse if from_<<a.id>>_id == to_<<a.id>>_id :: The two <<a.many>> are the same.
     for <<a.id>> in (source, target):
         refuse if <<a.id>>["status"] != "open" :: {<<a.id>>['<<a.id>>_id']} is {<<a.id>>['status']}.
+    amount = round(amount, 2)
     if not 0 < amount <= <<s.max_transfer>>:
-        refuse :: The amount has to be above 0, up to <<s.max_transfer>>, not {amount}.
+        refuse :: The amount has to be above 0, up to <<'%.0f'|format(s.max_transfer)>>, not {amount}.
 %% if s.transfer_fee > 0
     fee = <<s.transfer_fee>> if source["<<p.id>>_id"] != target["<<p.id>>_id"] else 0.0
     if amount + fee > source["balance"] + source["<<s.floor>>"]:

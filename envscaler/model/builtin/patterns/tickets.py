@@ -272,9 +272,9 @@ class OpenTicket(TicketGoal):
 
     phrases = (
         "Please <<s.raise_verb>> <<t.a>> for <<p>> {name:name} with the <<skillword>> {skill:name}, the subject "
-        '"{subject:text}" and the priority {priority:name}.',
+        '"{subject:text}" and the priority {priority:name}<<said_place>>.',
         'There is a new <<t>> to record for <<p>> {name:name}: the subject is "{subject:text}", the <<skillword>> '
-        "{skill:name} and the priority {priority:name}.",
+        "{skill:name} and the priority {priority:name}<<said_place>>.",
     )
     needs = ("find_<<p.ids>>", "<<s.raise_verb>>_<<t.id>>")
 
@@ -329,6 +329,7 @@ class Tickets(Pattern):
             "w": w,
             "p": shared[s.person],
             "r": shared[s.place] if s.place else None,
+            "said_place": f", without naming {shared[s.place].a}" if s.place else "",
             "k": s.skill,
             "skillword": s.skill.name.replace("_", " "),
             "listed": ", ".join(s.skill.choices),
@@ -559,7 +560,8 @@ def assign_<<t.id>>(self, <<t.id>>_id: str, <<w.id>>_id: str) -> dict:
 
     Args:
         <<t.id>>_id: Id of the <<t>>, which must not be resolved.
-        <<w.id>>_id: Id of the <<w>>, who must be on duty, cover the <<skillword>> and have fewer than <<s.max_active>>.
+        <<w.id>>_id: Id of the <<w>>, who must be on duty, cover the <<skillword>> and have fewer than <<s.max_active>>
+            assigned <<t.many>>.
 
     Returns:
         The assigned <<t>>, or an error.
