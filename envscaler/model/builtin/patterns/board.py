@@ -912,7 +912,7 @@ class Board(Pattern):
             """,
         ),
         RuleText(
-            "<<m.a[:1]|upper>><<m.a[1:]>> is reached when all its <<t.many>> are done.",
+            "<<m.a[:1]|upper>><<m.a[1:]>> is only reached when all its <<t.many>> are done.",
             """
             for old, new in changed("<<m.ids>>", "status"):
                 for row in rows(after, "<<t.ids>>").values():
@@ -977,12 +977,14 @@ class Board(Pattern):
     def _due_fault(self, due_on: str, <<m.id>>: <<m.type>>) -> str | None:
         """Return why <<t.a>> of <<m.a>> cannot be due on a day."""
         try:
-            due = date.fromisoformat(due_on).isoformat()
+            written_so = date.fromisoformat(due_on).isoformat() == due_on
         except ValueError:
+            written_so = False
+        if not written_so:
             return f"{due_on!r} is not a date like {self.today}."
-        if due < self.today:
+        if due_on < self.today:
             return f"{due_on} is in the past; today is {self.today}."
-        if due > <<m.id>>["due_on"]:
+        if due_on > <<m.id>>["due_on"]:
             return f"{<<m.id>>['name']} is due on {<<m.id>>['due_on']}, before {due_on}."
         return None
 '''
@@ -1288,7 +1290,8 @@ def start_<<t.id>>(self, <<t.id>>_id: str) -> dict:
     """Start <<t.a>> that somebody has and nothing holds up.
 
     Args:
-        <<t.id>>_id: Id of the <<t>>, which must be open; all it depends on is done and its <<j>> is running.
+        <<t.id>>_id: Id of the <<t>>, which must be open; all it depends on is done, its <<j>> is running, and whoever
+            has it is active, with fewer than <<s.max_active>> <<t.many>> in progress.
 
     Returns:
         The <<t>>, now in progress, or an error.
@@ -1361,7 +1364,8 @@ def send_back_<<t.id>>(self, <<t.id>>_id: str) -> dict:
     """Send <<t.a>> back from review to whoever worked on it.
 
     Args:
-        <<t.id>>_id: Id of the <<t>>, which must be in review.
+        <<t.id>>_id: Id of the <<t>>, which must be in review; whoever worked on it has fewer than <<s.max_active>>
+            in progress.
 
     Returns:
         The <<t>>, in progress again, or an error.
@@ -1502,7 +1506,7 @@ def add_dependency(self, <<t.id>>_id: str, depends_on_id: str) -> dict:
     <<t.id>>["depends_on"] = [*<<t.id>>["depends_on"], depends_on_id]
     return {
         "success": True,
-        "message": f"{<<t.id>>_id} now waits for {depends_on_id}.",
+        "message": f"{<<t.id>>_id} now depends on {depends_on_id}.",
         "data": dict(<<t.id>>),
     }
 
@@ -1510,7 +1514,7 @@ def remove_dependency(self, <<t.id>>_id: str, depends_on_id: str) -> dict:
     """Let <<t.a>> no longer wait for another one.
 
     Args:
-        <<t.id>>_id: Id of the <<t>> that waits.
+        <<t.id>>_id: Id of the <<t>> that waits, which must be open.
         depends_on_id: Id of the <<t>> it does not need to wait for any more.
 
     Returns:
@@ -1534,7 +1538,7 @@ def reach_<<m.id>>(self, <<m.id>>_id: str) -> dict:
     """Mark <<m.a>> as reached today.
 
     Args:
-        <<m.id>>_id: Id of the <<m>>, which must be open; all its <<t.many>> are done.
+        <<m.id>>_id: Id of the <<m>>, which must be open; it has <<t.many>>, and all of them are done.
 
     Returns:
         The reached <<m>>, or an error.
@@ -1545,8 +1549,10 @@ def reach_<<m.id>>(self, <<m.id>>_id: str) -> dict:
     if <<m.id>>["status"] != "open":
         return {"success": False, "error": f"{<<m.id>>['name']} was reached on {<<m.id>>['reached_on']}."}
     own = [<<t.id>> for <<t.id>> in self.<<t.ids>>.values() if <<t.id>>["<<m.id>>_id"] == <<m.id>>_id]
+    if not own:
+        return {"success": False, "error": f"{<<m.id>>['name']} has no <<t.many>> yet."}
     missing = sum(<<t.id>>["status"] != "done" for <<t.id>> in own)
-    if missing or not own:
+    if missing:
         return {"success": False, "error": f"{missing} of {len(own)} <<t.many>> of {<<m.id>>['name']} are not done."}
     <<m.id>>["status"] = "reached"
     <<m.id>>["reached_on"] = self.today
@@ -1575,6 +1581,8 @@ def set_<<j.id>>_status(self, <<j.id>>_id: str, status: str) -> dict:
 
     def generate(self, v: SimpleNamespace, state: State, rng: Rng) -> None:
         s, today = v.s, state["today"]
+        for area in v.areas:
+            self._somebody_for(area, v.k.name, list(state[v.p.ids].values()))
         leads = [key for key, row in state[v.p.ids].items() if row["status"] == "active"]
         for n, name in enumerate(shuffled(rng, s.projects)[:4]):
             key = key_of(s.project_prefix, n + 1)
@@ -1591,6 +1599,12 @@ def set_<<j.id>>_status(self, <<j.id>>_id: str, status: str) -> dict:
         for milestone, (area, title) in zip(self._places(v, state, rng), titles[:28], strict=False):
             past = milestone == ripe or state[v.m.ids][milestone]["status"] == "reached"
             self._task(v, state, rng, milestone, area, title, past)
+
+    def _somebody_for(self, area: str, field: str, people: list[dict[str, Any]]) -> None:
+        """Let somebody do what nobody does: a task may only be given to a person of its own area."""
+        held = [row[field] for row in people]
+        if area not in held:
+            people[held.index(max(held, key=held.count))][field] = area
 
     def _milestones(self, v: SimpleNamespace, state: State, rng: Rng, project: str, day: str) -> None:
         first = int(rng.integers(len(v.s.milestones) - 2))
@@ -1621,9 +1635,7 @@ def set_<<j.id>>_status(self, <<j.id>>_id: str, status: str) -> dict:
         project = end[f"{v.j.id}_id"]
         earlier = [key for key, row in state[v.t.ids].items() if row[f"{v.j.id}_id"] == project]
         waits = [] if past else shuffled(rng, earlier)[: int(rng.integers(0, 3))]
-        fitting = [key for key, row in state[v.p.ids].items() if row[v.k.name] == area] or list(
-            state[v.p.ids]
-        )
+        fitting = [key for key, row in state[v.p.ids].items() if row[v.k.name] == area]
         able = [key for key in fitting if state[v.p.ids][key]["status"] == "active"]
         ready = all(state[v.t.ids][key]["status"] == "done" for key in waits)
         status = "done" if past else "open"

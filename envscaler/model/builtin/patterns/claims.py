@@ -432,7 +432,7 @@ class PayOldest(Pay):
 
     phrases = (
         "Please <<paywords>> whichever approved <<q>> under the {kind:name} <<c.many>> was filed first.",
-        "Of the approved <<q.many>> under {kind:name} <<c.many>> the oldest one has waited long enough, so "
+        "Of the approved <<q.many>> under {kind:name} <<c.many>> the one filed first has waited long enough, so "
         "<<paywords>> that one.",
     )
     needs = ("list_<<q.ids>>", "<<s.pay_verb>>_<<q.id>>")
@@ -672,7 +672,7 @@ class Claims(Pattern):
             """,
         ),
         RuleText(
-            "A <<d>> of each kind is handed in once per <<q>>.",
+            "A <<d>> of each kind is handed in at most once per <<q>>.",
             """
             pairs = [(row.get("<<q.id>>_id"), row.get("kind")) for row in rows(after, "<<d.ids>>").values()]
             return len(pairs) == len(set(pairs))
@@ -929,7 +929,7 @@ def <<s.file_verb>>_<<q.id>>(
     days = (date.fromisoformat(self.today) - date.fromisoformat(<<day>>)).days
     if days < 0 or days > <<s.max_days>>:
         return {"success": False, "error": f"{<<day>>} is not within the last <<s.max_days>> days."}
-    if not 0 < amount_claimed < 1_000_000_000:
+    if not 0 < round(amount_claimed, 2) < 1_000_000_000:
         return {"success": False, "error": "The amount must be above 0."}
     <<q.id>>: <<q.type>> = {
         "<<q.id>>_id": self._next_id(self.<<q.ids>>, "<<s.claim_prefix>>"),
@@ -960,7 +960,7 @@ def correct_<<q.id>>_amount(self, <<q.id>>_id: str, amount_claimed: float) -> di
 <<known(q)>>
     if <<q.id>>["status"] != "filed":
         return {"success": False, "error": f"<<q.cap>> {<<q.id>>_id} is {<<q.id>>['status']}, not filed."}
-    if not 0 < amount_claimed < 1_000_000_000:
+    if not 0 < round(amount_claimed, 2) < 1_000_000_000:
         return {"success": False, "error": "The amount must be above 0."}
     if round(amount_claimed, 2) == <<q.id>>["amount_claimed"]:
         return {"success": False, "error": "That is the amount already."}
@@ -1031,7 +1031,7 @@ def approve_<<q.id>>(self, <<q.id>>_id: str, amount: float) -> dict:
     lacking = self._missing_<<d.ids>>(<<q.id>>)
     if lacking:
         return {"success": False, "error": f"<<q.cap>> {<<q.id>>_id} still lacks: {', '.join(lacking)}."}
-    if not amount > 0:
+    if not round(amount, 2) > 0:
         return {"success": False, "error": "The amount must be above 0."}
     if amount > self._payable(<<q.id>>):
         return {"success": False, "error": f"No more than {self._payable(<<q.id>>)} is payable."}

@@ -345,7 +345,7 @@ class RestoreLatestOf(Save):
 
     phrases = (
         'The latest changes to the <<d>> "{title:text}" were a mistake; please restore the last <<v_>> that '
-        "{name:name} saved, in the name of its owner.",
+        "{name:name} saved, in the name of the <<d>>'s owner.",
         'In the <<d>> "{title:text}", please go back to the most recent <<v_>> by {name:name}, restored by the owner.',
     )
     needs = ("find_<<d.ids>>", "find_<<p.ids>>", "list_<<v_.ids>>", "restore_<<v_.id>>")
@@ -442,7 +442,7 @@ class Move(DocumentGoal):
     """Another folder."""
 
     phrases = (
-        'The <<d>> "{title:text}" belongs into the <<o>> {folder:name}, please move it there.',
+        'The <<d>> "{title:text}" belongs in the <<o>> {folder:name}, please move it there.',
         'Please move the <<d>> "{title:text}" to the <<o>> {folder:name}.',
     )
     needs = ("find_<<d.ids>>", "list_<<o.ids>>", "move_<<d.id>>")
@@ -690,7 +690,7 @@ class Documents(Pattern):
             """,
         ),
         RuleText(
-            "<<d.a[:1]|upper>><<d.a[1:]>> is shared with <<p.a>> once at most, never with its owner, and with "
+            "<<d.a[:1]|upper>><<d.a[1:]>> is shared with <<p.a>> once at most, never with its owner, and with at most "
             "<<s.max_shares>> <<p.many>> in all.",
             """
             owners, seen, counts = rows(after, "<<d.ids>>"), set(), {}
@@ -891,10 +891,10 @@ def list_<<h.ids>>(self, <<d.id>>_id: str | None = None, <<p.id>>_id: str | None
     return {"success": True, "data": selected}
 
 def list_review_queue(self) -> dict:
-    """List the <<d.many>> in review, the one changed longest ago first.
+    """List the <<d.many>> in review, the one that has waited longest first.
 
     Returns:
-        The <<d.many>> that wait for a review; an empty list when none does.
+        The <<d.many>> that wait for a review, counted from their last change; an empty list when none does.
     """
     waiting = [dict(<<d.id>>) for <<d.id>> in self.<<d.ids>>.values() if <<d.id>>["status"] == "in_review"]
     return {"success": True, "data": sorted(waiting, key=lambda entry: (entry["updated_on"], entry["<<d.id>>_id"]))}
@@ -926,7 +926,11 @@ def create_<<d.id>>(self, owner_id: str, <<o.id>>_id: str, title: str) -> dict:
         title: What it is called; no other <<d>> may have this title.
 
     Returns:
+%% if given
+        The new <<d>>, its <<given|map(attribute="words")|join(", ")>> still empty, or an error.
+%% else
         The new <<d>>, or an error.
+%% endif
     """
     <<p.id>> = self.<<p.ids>>.get(owner_id)
     if <<p.id>> is None:
@@ -960,7 +964,7 @@ def save_<<v_.id>>(self, <<d.id>>_id: str, author_id: str, note: str, size_kb: i
 
     Args:
         <<d.id>>_id: Id of the <<d>>, which must be draft and not checked out by somebody else.
-        author_id: Id of the <<p>> who saves it: its owner or an editor.
+        author_id: Id of the active <<p>> who saves it: its owner or an editor.
         note: What was changed, in a few words.
         size_kb: Size in kB, at least 1.
 
@@ -983,7 +987,7 @@ def restore_<<v_.id>>(self, <<d.id>>_id: str, earlier_number: int, author_id: st
     Args:
         <<d.id>>_id: Id of the <<d>>, which must be draft and not checked out by somebody else.
         earlier_number: Number of an earlier <<v_>>.
-        author_id: Id of the <<p>> who restores it: its owner or an editor.
+        author_id: Id of the active <<p>> who restores it: its owner or an editor.
 
     Returns:
         The new <<v_>>, or an error.
@@ -1017,7 +1021,7 @@ def check_out_<<d.id>>(self, <<d.id>>_id: str, <<p.id>>_id: str) -> dict:
 
     Args:
         <<d.id>>_id: Id of the <<d>>, which must be draft and not checked out.
-        <<p.id>>_id: Id of its owner or an editor, with fewer than <<s.max_locks>> <<d.many>> checked out.
+        <<p.id>>_id: Id of its owner or an editor, active and with fewer than <<s.max_locks>> <<d.many>> checked out.
 
     Returns:
         The locked <<d>>, or an error.
