@@ -41,8 +41,8 @@ KINDS = ("light", "sound", "flies", "trapdoor")
 class RehearsalSettings(Settings):
     """The sections, halls, works and cues of a house."""
 
-    sections: list[str]
-    """Sections of players and singers."""
+    sections: dict[str, int]
+    """Section of players or singers → how many belong to it."""
     halls: dict[str, tuple[int, bool]]
     """Name of a hall → places, and whether it has a piano."""
     works: list[str]
@@ -55,8 +55,11 @@ class RehearsalSettings(Settings):
     """Why people are excused."""
     faults: list[str]
     """What went wrong with cues."""
-    strength: int = 4
-    """Members of a section."""
+
+
+def called_of(members: int) -> int:
+    """How many of a section are called to an ordinary rehearsal; the others can stand in."""
+    return members - members // 3
 
 
 def overlap(one: Row, two: Row) -> bool:
@@ -162,6 +165,8 @@ class Swap(RehearsalGoal):
         wanted: list[Outcome] = []
         for row, other in ((one, two), (two, one)):
             times = {name: other[name] for name in ("day", "start", "end", "hall_id")}
+            if len(self.calls(row, state)) > state["halls"][other["hall_id"]]["places"]:
+                raise LookupError("the hall is too small")
             if any(self.busy(each["member_id"], other, state, *ids) for each in self.calls(row, state)):
                 raise LookupError("somebody would be in two places")
             item = f"Does the rehearsal of the {row['section']} have the night of {other['day']} now?"
@@ -236,7 +241,7 @@ class KeyToLeader(KeyToLast):
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         hall = pick(rng, list(state["halls"].values()))
-        return {"hall": hall["name"], "section": pick(rng, self.v.s.sections)}
+        return {"hall": hall["name"], "section": pick(rng, list(self.v.s.sections))}
 
     def plan(self, slots: Slots) -> list[Row]:
         calls = steps(slots, "trace_key hall", "find_members section leaders=True")
@@ -433,29 +438,30 @@ class Piano(RehearsalGoal):
 
     phrases = (
         "The {section:name} need a piano on {day:date}, so move that rehearsal into the smallest free hall that has "
-        "one and {places:int} places or more.",
-        "Please find the smallest hall with a piano and at least {places:int} places that is free when the "
-        "{section:name} rehearse on {day:date}, and put them there.",
+        "one and a place for everybody called.",
+        "Please find the smallest hall that is free when the {section:name} rehearse on {day:date} and has a piano "
+        "and a place for everybody called, and put them there.",
     )
     needs = ("find_rehearsals", "rank_halls", "change_hall")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         row = self.some(state, rng)
-        return {"section": row["section"], "day": row["day"], "places": int(rng.integers(4, 30))}
+        return {"section": row["section"], "day": row["day"]}
 
     def plan(self, slots: Slots) -> list[Row]:
         when = {name: found(0, 0, name) for name in ("day", "start", "end")}
         return [
             *steps(slots, "find_rehearsals section day"),
-            call("rank_halls", **when, people=slots["places"], with_piano=True),
+            call("rank_halls", **when, people=found(0, 0, "called"), with_piano=True),
             call("change_hall", rehearsal_id=found(0, 0, "rehearsal_id"), hall_id=found(1, 0, "hall_id")),
         ]
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         row = self.rehearsal(slots["section"], slots["day"], state)
-        halls = self.halls(row, slots["places"], True, state)
-        if not halls or slots["places"] < len(self.calls(row, state)):
-            raise LookupError("there is no such hall")
+        halls = self.halls(row, len(self.calls(row, state)), True, state)
+        # Whoever has a piano already would rightly be left where they are.
+        if not halls or state["halls"][row["hall_id"]]["piano"]:
+            raise LookupError("there is no such hall, or they have a piano")
         item = f"Are the {slots['section']} in the {halls[0]['name']} on {slots['day']}?"
         return [self.change(row, item, hall_id=halls[0]["hall_id"])]
 
@@ -464,32 +470,34 @@ class CallSection(RehearsalGoal):
     """A new rehearsal of a section in the smallest free hall."""
 
     phrases = (
-        "Call the {section:name} for {work:name} on {day:date} from {start:time} to {end:time}, in the smallest free "
-        "hall with at least {places:int} places.",
+        "Call the {section:name}, all {people:int} of them, for {work:name} on {day:date} from {start:time} to "
+        "{end:time}, in the smallest free hall that has a place for each.",
         "We need one more rehearsal of {work:name} for the {section:name}: {day:date}, {start:time} until {end:time}, "
-        "smallest free hall that has {places:int} places.",
+        "smallest free hall with places for all {people:int} of them.",
     )
     needs = ("rank_halls", "call_section")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        start = pick(rng, ["17:30", "18:00", "19:00"])
+        start, section = pick(rng, ["17:30", "18:00", "19:00"]), pick(rng, list(self.v.s.sections))
         return {
-            "section": pick(rng, self.v.s.sections),
+            "section": section,
             "work": pick(rng, self.v.s.works),
             "day": later(state["today"], int(rng.integers(2, 15))),
             "start": start,
             "end": f"{int(start[:2]) + 2}{start[2:]}",
-            "places": int(rng.integers(4, 14)),
+            "people": sum(row["section"] == section for row in state["members"].values()),
         }
 
     def plan(self, slots: Slots) -> list[Row]:
         last = "call_section section work day start end hall_id<0"
-        return steps(slots, "rank_halls day start end people=places", last)
+        return steps(slots, "rank_halls day start end people", last)
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         at = {name: slots[name] for name in ("day", "start", "end")}
-        halls = self.halls(at, slots["places"], False, state)
         people = [key for key, row in state["members"].items() if row["section"] == slots["section"]]
+        halls = self.halls(at, len(people), False, state)
+        if slots["people"] != len(people):
+            raise LookupError("the section is larger or smaller")
         if not halls or any(self.busy(key, at, state) for key in people):
             raise LookupError("there is no hall, or somebody is elsewhere")
         fields = {"work": slots["work"], "section": slots["section"], **at, "hall_id": halls[0]["hall_id"]}
@@ -582,7 +590,8 @@ class InsertCue(MoveCue):
         kind, text = pick(rng, [("light", "blue wash on the cyclorama"), ("sound", "distant thunder"),
                                 ("flies", "second gauze in"), ("light", "lanterns out one by one"),
                                 ("sound", "church bell far off")])  # fmt: skip
-        return slots and {**slots, "cue": text, "kind": kind, "crew": pick(rng, self.v.s.crews)}
+        crews = [row["crew"] for row in self.book(slots["work"], state) if row["kind"] == kind]
+        return {**slots, "cue": text, "kind": kind, "crew": pick(rng, crews)}
 
     def plan(self, slots: Slots) -> list[Row]:
         last = "insert_cue after_id<0/0/cue_id kind text=cue crew"
@@ -668,6 +677,32 @@ class FlagCue(MoveCue):
         return [Changed("cues", row["cue_id"], fields, item, (f"book {slots['work']}",))]
 
 
+class MendCue(MoveCue):
+    """A faulty cue goes right again."""
+
+    weight: ClassVar[float] = 0.5
+    phrases = (
+        'The faulty cue "{cue:text}" of {work:name} went right today, so mark it as ready again.',
+        'Please mark the cue "{cue:text}" of {work:name} as ready again, for its crew has mended it.',
+    )
+    needs = ("show_prompt_book", "flag_cue")
+
+    def draw(self, state: State, rng: Rng) -> Slots | None:
+        row = pick(rng, [row for row in state["cues"].values() if row["status"] == "faulty"])
+        return {"work": row["work"], "cue": row["text"]}
+
+    def plan(self, slots: Slots) -> list[Row]:
+        return steps(slots, "show_prompt_book work part=cue", "flag_cue cue_id<0 faulty=False")
+
+    def outcome(self, slots: Slots, state: State) -> list[Outcome]:
+        row = self.cue(slots["work"], slots["cue"], state)
+        if row["status"] == "ready":
+            raise LookupError("it is ready")
+        item = f"Is '{slots['cue']}' ready again, without a note?"
+        fields = {"status": "ready", "note": ""}
+        return [Changed("cues", row["cue_id"], fields, item, (f"book {slots['work']}",))]
+
+
 class Rehearsals(Pattern):
     """Rehearsals of sections, halls with keys, and a prompt book."""
 
@@ -675,7 +710,7 @@ class Rehearsals(Pattern):
     IMPORTS = ("from datetime import date, timedelta",)
     GOALS: ClassVar = (
         Swap, KeyToLast, KeyToLeader, Excuse, ExcuseInOwnWords, Replace, StandIn, Confirm, Cancel, Piano, CallSection,
-        MoveCue, InsertCue, HandCrew, FlagCue,
+        MoveCue, InsertCue, HandCrew, FlagCue, MendCue,
     )  # fmt: skip
 
     def vocabulary(self, s: RehearsalSettings, shared: dict[str, Noun]) -> dict[str, Any]:
@@ -683,7 +718,7 @@ class Rehearsals(Pattern):
         nouns = {name: Noun(name) for name in ("rehearsal", "hall", "cue")}
         return {
             **nouns,
-            "sections": either(s.sections),
+            "sections": either(list(s.sections)),
             "crews": either(s.crews),
             "kinds": KINDS,
             "worklist": either(list(s.books)),
@@ -769,8 +804,15 @@ class Rehearsals(Pattern):
 
     RULES = (
         RuleText(
-            "A hall is never given to two rehearsals that overlap.",
+            "A hall is never given to two rehearsals that overlap, nor to one to which more are called than it has "
+            "places.",
             """
+            called, places = {}, {key: row.get("places") or 0 for key, row in rows(after, "halls").items()}
+            for row in rows(after, "calls").values():
+                called[row.get("rehearsal_id")] = called.get(row.get("rehearsal_id"), 0) + 1
+            for key, row in rows(after, "rehearsals").items():
+                if row.get("hall_id") and called.get(key, 0) > places.get(str(row.get("hall_id")), 0):
+                    return False
             held = [
                 (str(row.get("hall_id")), str(row.get("day")), str(row.get("start")), str(row.get("end")))
                 for row in rows(after, "rehearsals").values()
@@ -809,10 +851,12 @@ class Rehearsals(Pattern):
             """,
         ),
         RuleText(
-            "A reason is recorded with every excuse, and with nothing else.",
+            "A reason is recorded with every excuse and a note with every faulty cue, and with nothing else.",
             """
             return all(
                 (row.get("answer") == "excused") == bool(row.get("reason")) for row in rows(after, "calls").values()
+            ) and all(
+                (row.get("status") == "faulty") == bool(row.get("note")) for row in rows(after, "cues").values()
             )
             """,
         ),
@@ -953,14 +997,15 @@ def find_rehearsals(
         day: Only those on this day, as YYYY-MM-DD. Leave out for all.
 
     Returns:
-        The rehearsals, each with the name of its `hall` and the number `present`.
+        The rehearsals, each with the name of its `hall` and how many are `called`, excused or not, and `present`.
     """
     refuse if section not in (None, <<quoted(s.sections)>>) :: There is no section {section!r}.
     selected = []
     for key, row in self.rehearsals.items():
         asked = {"section": section, "work": work, "day": day}
         if row["status"] != "cancelled" and all(row[name] == value for name, value in asked.items() if value):
-            selected.append({**row, "hall": self.halls[row["hall_id"]]["name"], "present": self._present(key)})
+            counts = {"called": len(self._calls(key)), "present": self._present(key)}
+            selected.append({**row, "hall": self.halls[row["hall_id"]]["name"], **counts})
     return {"success": True, "data": sorted(selected, key=lambda row: (row["day"], row["start"], row["section"]))}
 
 def list_calls(self, member_id: str, day: str | None = None) -> dict:
@@ -990,7 +1035,7 @@ def show_strength(self, rehearsal_id: str) -> dict:
         rehearsal_id: Id of the rehearsal, e.g. REH-001.
 
     Returns:
-        Names under `present`, pairs under `stand_ins`, reasons by name under `excused`, and `missing`, a number.
+        Names as `present`, `stand_ins` with whose place each takes, reasons as `excused`, and the number `missing`.
     """
     need rehearsal
     present, stand_ins, excused = [], {}, {}
@@ -1176,7 +1221,7 @@ def swap_nights(self, rehearsal_id: str, other_id: str) -> dict:
 
     Args:
         rehearsal_id: Id of the one rehearsal.
-        other_id: Id of the other one, on another day.
+        other_id: Id of the other one, on another day; each hall must have a place for all called to the other.
 
     Returns:
         Both `nights`, to be confirmed again, and the ids of those `called_again`, or an error.
@@ -1188,6 +1233,9 @@ def swap_nights(self, rehearsal_id: str, other_id: str) -> dict:
     refuse if one["day"] == two["day"] :: Both are on {one['day']}.
     for night, other in ((one, two), (two, one)):
         refuse if night["day"] <= self.today :: {night['rehearsal_id']} is over.
+        hall = self.halls[other["hall_id"]]
+        if len(self._calls(night["rehearsal_id"])) > hall["places"]:
+            refuse :: The {hall['name']} is too small for the {night['section']}.
         for row in self._calls(night["rehearsal_id"]):
             name, day = self.members[row["member_id"]]["name"], other["day"]
             clash = self._elsewhere(row["member_id"], other, rehearsal_id, other_id)
@@ -1207,7 +1255,7 @@ def change_hall(self, rehearsal_id: str, hall_id: str) -> dict:
 
     Args:
         rehearsal_id: Id of the rehearsal.
-        hall_id: Id of a hall that is free on that night and has a place for all who are called.
+        hall_id: Id of a hall that is free on that night and has a place for all who are called, excused or not.
 
     Returns:
         The rehearsal in its new hall and whether its key holder is there that night, or an error.
@@ -1383,20 +1431,23 @@ def insert_cue(self, after_id: str, kind: str, text: str, crew: str) -> dict:
     }
     done {**self.cues[cue_id], "moved": moved} :: Cue {cue_id} is number {after['place'] + 1}.
 
-def flag_cue(self, cue_id: str, note: str) -> dict:
-    """Mark a cue as faulty for its crew.
+def flag_cue(self, cue_id: str, note: str = "", faulty: bool = True) -> dict:
+    """Mark a cue as faulty for its crew, or a faulty one as ready again, which clears its note.
 
     Args:
-        cue_id: Id of the cue, which is ready.
-        note: What went wrong.
+        cue_id: Id of the cue.
+        note: What went wrong. Leave out when it is ready again.
+        faulty: False to mark it as ready again.
 
     Returns:
         The cue with the number of faulty cues its `crew_has` in that work now, or an error.
     """
     need cue
-    refuse if cue["status"] == "faulty" :: It is faulty already: {cue['note']}.
-    refuse if not note.strip() :: Say what went wrong.
-    cue.update(status="faulty", note=note.strip())
+    status = "faulty" if faulty else "ready"
+    refuse if cue["status"] == status :: It is {status} already.
+    refuse if faulty and not note.strip() :: Say what went wrong.
+    refuse if not faulty and note.strip() :: A cue that is ready has no note.
+    cue.update(status=status, note=note.strip())
     faulty = [row for row in self._book(cue["work"]) if row["crew"] == cue["crew"] and row["status"] == "faulty"]
     done {**cue, "crew_has": len(faulty)} :: The {cue['crew']} know of it.
 
@@ -1423,9 +1474,9 @@ def reassign_cues(self, work: str, from_crew: str, to_crew: str) -> dict:
 
     def generate(self, v: SimpleNamespace, state: State, rng: Rng) -> None:
         s = v.s
-        people = names.people(rng, len(s.sections) * (s.strength + 1))
-        for n, name in enumerate(people, start=1):
-            section = s.sections[(n - 1) % len(s.sections)]
+        parts = [*s.sections, *(section for section, size in s.sections.items() for _ in range(size - 1))]
+        people = names.people(rng, len(parts))
+        for n, (name, section) in enumerate(zip(people, parts, strict=True), start=1):
             row = {
                 "member_id": key_of("MEM", n),
                 "name": name,
@@ -1472,34 +1523,36 @@ def reassign_cues(self, work: str, from_crew: str, to_crew: str) -> dict:
                 }
 
     def _nights(self, v: SimpleNamespace, state: State, rng: Rng) -> None:
-        """Nights of all sections but one member each, some excused; each section has one night on a day at most."""
+        """Nights of most of a section each, some excused; each section has one night on a day at most."""
         s, goal = v.s, RehearsalGoal(v, [])
         evenings = [("17:30", "19:30"), ("18:00", "20:00"), ("19:00", "21:30"), ("20:00", "22:00")]
         days = [later(state["today"], n) for n in (1, 2, 3, 4, 7, 8, 9, 10)]
         taken: set[tuple[str, str]] = set()
         while len(state["rehearsals"]) < 7:
-            section, day = s.sections[len(state["rehearsals"]) % len(s.sections)], pick(rng, days[:5])
+            section = list(s.sections)[len(state["rehearsals"]) % len(s.sections)]
+            day, called = pick(rng, days[:5]), called_of(s.sections[section])
             start, end = pick(rng, evenings)
             night = {"day": day, "start": start, "end": end}
-            halls = goal.halls(night, s.strength, False, state)
+            halls = goal.halls(night, called, False, state)
             if (section, day) in taken or not halls:
                 continue
             taken.add((section, day))
             key = key_of("REH", len(state["rehearsals"]) + 1)
             row = {"rehearsal_id": key, "work": pick(rng, s.works), "section": section, **night}
-            row |= {"hall_id": pick(rng, halls[:2])["hall_id"], "least": s.strength - 1, "status": "planned"}
+            row |= {"hall_id": pick(rng, halls[:2])["hall_id"], "least": called - 1, "status": "planned"}
             state["rehearsals"][key] = row
             members = [k for k, member in state["members"].items() if member["section"] == section]
-            self._called(v, state, rng, row, shuffled(rng, members))
+            self._call(v, state, rng, row, shuffled(rng, members))
         for row in shuffled(rng, list(state["rehearsals"].values()))[:4]:
             if goal.present(row, state) >= row["least"]:
                 row["status"] = "confirmed"
 
-    def _called(self, v: SimpleNamespace, state: State, rng: Rng, row: Row, members: list[str]) -> None:
-        """All of the section but the last one, who stands in at times."""
-        excused = int(rng.integers(0, v.s.strength)) if rng.random() < 0.8 else -1
+    def _call(self, v: SimpleNamespace, state: State, rng: Rng, row: Row, members: list[str]) -> None:
+        """Most of the section; the last one of the others stands in at times."""
+        called = called_of(len(members))
+        excused = int(rng.integers(0, called)) if rng.random() < 0.8 else -1
         stands_in = rng.random() < 0.35
-        for n, member in enumerate(members[: v.s.strength]):
+        for n, member in enumerate(members[:called]):
             key = key_of("CAL", len(state["calls"]) + 1)
             state["calls"][key] = {
                 "call_id": key,
