@@ -29,7 +29,7 @@ from envscaler.model.builtin.patterns._snippets import MACROS
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
-STATUSES = ("active", "blocked", "suspended", "ported")
+STATUSES = ("active", "blocked", "suspended", "ported", "ended")
 KINDS = ("plastic", "eSIM")
 Row = dict[str, Any]
 
@@ -57,6 +57,11 @@ class LinesSettings(Settings):
     """Why lines are blocked."""
 
 
+def ended(line: Row, state: State) -> bool:
+    """Whether the last day of a line has passed; one that was ported out is never told as ended."""
+    return bool(line["status"] != "ported" and "" < line["ends_on"] < state["today"])
+
+
 def digits(number: str) -> str:
     """What counts of a telephone number."""
     return "".join(sign for sign in number if sign.isdigit())
@@ -70,11 +75,12 @@ class LineGoal(Goal):
     def line(self, slots: Slots, state: State) -> Row:
         """The line of the number, of the goal's status."""
         rows = [x for x in state["lines"].values() if x["number"] == slots["number"]]
-        return only([x for x in rows if x["status"] == self.status])
+        return only([x for x in rows if x["status"] == self.status and not ended(x, state)])
 
     def lines(self, state: State) -> list[Row]:
         """Lines of the goal's status."""
-        return [x for x in state["lines"].values() if x["status"] == self.status]
+        rows = state["lines"].values()
+        return [x for x in rows if x["status"] == self.status and not ended(x, state)]
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
         rows = self.lines(state)
@@ -125,6 +131,11 @@ class LineGoal(Goal):
         return Changed(
             "sim_cards", line["sim_card_id"], {"status": "dead"}, f"Is SIM card {card['serial']} dead?"
         )
+
+    def kept(self, customer_id: str, state: State) -> int:
+        """How many lines a customer has that have neither left nor ended."""
+        rows = [x for x in state["lines"].values() if x["customer_id"] == customer_id]
+        return sum(x["status"] != "ported" and not ended(x, state) for x in rows)
 
     def rest(self, state: State) -> float:
         """The share of the month that is left after today."""
@@ -214,7 +225,7 @@ class ChangeTariff(LineGoal):
         line = self.line(slots, state)
         new, old = self.tariff(line, slots, state), state["tariffs"][line["tariff_id"]]
         amount = round((new["monthly_price"] - old["monthly_price"]) * self.rest(state), 2)
-        if new is old or line["ends_on"]:
+        if new["tariff_id"] == old["tariff_id"] or line["ends_on"]:
             raise LookupError("there is nothing to change")
         item = f"Has {slots['number']} the tariff {new['name']}?"
         reason = f"change from {old['name']} to {new['name']}"
@@ -245,11 +256,13 @@ class ChangeToBest(ChangeTariff):
         today = date.fromisoformat(state["today"])
         month = round(line["data_used_gb"] / today.day * monthrange(today.year, today.month)[1], 1)
 
-        def cost(x: Row) -> tuple[float, str]:
+        def cost(x: Row) -> float:
             more = max(0, month - x["data_gb"]) * self.v.s.extra_gb
-            return round(x["monthly_price"] + more, 2), x["tariff_id"]
+            return float(round(x["monthly_price"] + more, 2))
 
-        return min(state["tariffs"].values(), key=cost)
+        # Of two that cost the same, either would be right.
+        least = min(map(cost, state["tariffs"].values()))
+        return dict(only([x for x in state["tariffs"].values() if cost(x) == least]))
 
 
 class Block(LineGoal):
@@ -331,13 +344,14 @@ class Suspend(LineGoal):
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         rows = [
-            (self.bills(x, state)[0]["due_on"], x["line_id"])
+            (bill["due_on"], x["line_id"])
             for x in self.lines(state)
-            if self.bills(x, state)
+            for bill in [bill for bill in self.bills(x, state) if bill["amount"] > 0][:1]
         ]
-        due, key = min(rows, default=("", ""))
-        if not key or due >= later(state["today"], -self.v.s.patience):
+        due = min(rows, default=("9", ""))[0]
+        if due >= later(state["today"], -self.v.s.patience):
             raise LookupError("none has been overdue for long")
+        key = only([key for day, key in rows if day == due])
         line = state["lines"][key]
         note = f"owes {self.owed(line, state):.2f}"
         item = f"Is {line['number']}, overdue longest, suspended?"
@@ -410,6 +424,27 @@ class PayOldest(LineGoal):
         return [Changed("invoices", bills[0]["invoice_id"], {"status": "paid"}, item, also)]
 
 
+class PayOut(PayOldest):
+    """A credit goes back to whoever has it."""
+
+    weight = 0.7
+    phrases = (
+        "The open credit of {number:token} has been paid out to the owner, please enter that.",
+        "Please enter that the credit still open on {number:token} has been paid out.",
+    )
+
+    def lines(self, state: State) -> list[Row]:
+        return [x for x in super().lines(state) if self.owed(x, state) < 0]
+
+    def outcome(self, slots: Slots, state: State) -> list[Outcome]:
+        line = self.line(slots, state)
+        credit = only(self.bills(line, state))
+        if credit["amount"] >= 0:
+            raise LookupError("it is no credit")
+        item = f"Is the open credit of {slots['number']} paid out?"
+        return [Changed("invoices", credit["invoice_id"], {"status": "paid"}, item, (line["line_id"],))]
+
+
 class PortOut(LineGoal):
     """A number leaves."""
 
@@ -468,9 +503,9 @@ class PortIn(LineGoal):
         person = only([x for x in state["customers"].values() if x["name"] == slots["name"]])
         card, tariff = self.sim(state, slots["kind"]), self.enough(state, slots["data"])
         rows, key = state["lines"].values(), {"customer_id": person["customer_id"]}
-        mine = [x for x in rows if x["customer_id"] == person["customer_id"] and x["status"] != "ported"]
         taken = any(digits(x["number"]) == digits(slots["number"]) for x in rows)
-        if taken or not person["verified"] or len(mine) >= self.v.s.most_lines:
+        many = self.kept(person["customer_id"], state) >= self.v.s.most_lines
+        if taken or many or not person["verified"]:
             raise LookupError("it cannot be ported in")
         ids = {**key, "tariff_id": tariff["tariff_id"], "sim_card_id": card["sim_card_id"]}
         blank = {"status": "active", "data_used_gb": 0.0, "roaming": False, "note": "", "ends_on": ""}
@@ -505,8 +540,8 @@ class Transfer(LineGoal):
         line = self.line(slots, state)
         person = only([x for x in state["customers"].values() if x["name"] == slots["name"]])
         key = person["customer_id"]
-        mine = [x for x in state["lines"].values() if x["customer_id"] == key and x["status"] != "ported"]
-        if key == line["customer_id"] or not person["verified"] or len(mine) >= self.v.s.most_lines:
+        many = self.kept(key, state) >= self.v.s.most_lines
+        if key == line["customer_id"] or many or not person["verified"]:
             raise LookupError("it cannot be transferred")
         if self.owed(line, state) > 0:
             raise LookupError("something is owed")
@@ -541,7 +576,7 @@ class Lines(Pattern):
     IMPORTS = ("from calendar import monthrange", "from datetime import date, timedelta")
     GOALS: ClassVar = (
         BookPass, Travel, ChangeTariff, ChangeToBest, Block, BlockInOwnWords, ReplaceSim, Suspend, Reconnect,
-        ReconnectFree, PayOldest, PortOut, PortIn, Transfer, Cancel,
+        ReconnectFree, PayOldest, PayOut, PortOut, PortIn, Transfer, Cancel,
     )  # fmt: skip
 
     def vocabulary(self, s: LinesSettings, shared: dict[str, Noun]) -> dict[str, Any]:
@@ -577,11 +612,11 @@ class Lines(Pattern):
                 customer_id: str = who it belongs to
                 tariff_id: str = its tariff
                 sim_card_id: str | None = the SIM card it works on, None after it was ported out
-                status: str = active, blocked, suspended or ported
+                status: str = active, blocked, suspended or ported; after its last day it counts as ended
                 data_used_gb: float = data used in this month
                 roaming: bool = whether it may be used abroad
                 note: str = why it is not active, otherwise empty
-                ends_on: str = last day as YYYY-MM-DD once it is cancelled, otherwise empty
+                ends_on: str = last day as YYYY-MM-DD once it is cancelled or ported out, otherwise empty
             """),
             form(v.card, "A SIM card, of plastic or built in.", """
                 sim_card_id: str = unique id, e.g. SIM-001
@@ -596,7 +631,7 @@ class Lines(Pattern):
                 issued_on: str = date, as YYYY-MM-DD
                 due_on: str = date, as YYYY-MM-DD
                 reason: str = what for
-                status: str = open or paid
+                status: str = open or paid; a credit is paid once it has been paid out
             """),
             form(Noun("data pass"), "More data for a while.", """
                 data_pass_id: str = unique id, e.g. PAS-001
@@ -660,13 +695,18 @@ class Lines(Pattern):
             """,
         ),
         RuleText(
-            "A line that is ported out stays so.",
+            "A line that is ported out, or whose last day has passed, is not changed any more.",
             """
-            return not any(old.get("status") == "ported" for old, new in changed("lines", "status"))
+            lines, today = rows(after, "lines"), str(before.get("today"))
+            return all(
+                lines.get(key) == row
+                for key, row in rows(before, "lines").items()
+                if row.get("status") == "ported" or "" < str(row.get("ends_on") or "") < today
+            )
             """,
         ),
         RuleText(
-            "A line has a note that says why exactly when it is not active.",
+            "A line has a note that says why exactly when it is blocked, suspended or ported out.",
             """
             lines = rows(after, "lines").values()
             return all((row.get("status") != "active") == bool(row.get("note")) for row in lines)
@@ -697,6 +737,11 @@ class Lines(Pattern):
         """Return the open invoices of a line, the one due first in front."""
         mine = [bill for bill in self.invoices.values() if bill["line_id"] == line_id and bill["status"] == "open"]
         return sorted(mine, key=lambda bill: (bill["due_on"], bill["invoice_id"]))
+
+    def _status(self, line: dict) -> str:
+        """Return the status of a line, which is ended once its last day has passed."""
+        over = line["status"] != "ported" and "" < line["ends_on"] < self.today
+        return "ended" if over else line["status"]
 
     def _owed(self, line_id: str) -> float:
         """Return what is open of a line, credits taken off."""
@@ -732,9 +777,10 @@ class Lines(Pattern):
         return round(difference * (days - passed) / days, 2)
 
     def _may_have_more(self, customer_id: str) -> bool:
-        """Tell whether a customer is verified and has fewer than <<s.most_lines>> lines."""
-        mine = [x for x in self.lines.values() if x["customer_id"] == customer_id and x["status"] != "ported"]
-        return self.customers[customer_id]["verified"] and len(mine) < <<s.most_lines>>
+        """Tell whether a customer is verified and has fewer than <<s.most_lines>> lines that have not ended."""
+        mine = [line for line in self.lines.values() if line["customer_id"] == customer_id]
+        kept = sum(self._status(line) not in ("ported", "ended") for line in mine)
+        return self.customers[customer_id]["verified"] and kept < <<s.most_lines>>
 '''
 
     READS = (
@@ -765,15 +811,16 @@ def find_line(self, number: str) -> dict:
         number: The number or its last digits.
 
     Returns:
-        The lines that end so, each with the names of owner and tariff and what is `owed`.
+        The lines that end so, each with the names of owner and tariff and what is `owed`, below 0 for a credit.
     """
     digits = self._digits(number)
     refuse if not digits :: {number!r} has no digits.
     matches = []
     for line_id, line in self.lines.items():
         if self._digits(line["number"]).endswith(digits):
-            about = {"owner": self.customers[line["customer_id"]]["name"], "owed": self._owed(line_id)}
-            matches.append({**line, **about, "tariff": self.tariffs[line["tariff_id"]]["name"]})
+            about: dict = {"owner": self.customers[line["customer_id"]]["name"], "owed": self._owed(line_id)}
+            about |= {"tariff": self.tariffs[line["tariff_id"]]["name"], "status": self._status(line)}
+            matches.append({**line, **about})
     return {"success": True, "data": matches}
 
 def list_lines(self, customer_id: str, status: str | None = None) -> dict:
@@ -788,7 +835,8 @@ def list_lines(self, customer_id: str, status: str | None = None) -> dict:
     """
     refuse if customer_id not in self.customers :: There is no customer with the id {customer_id!r}.
 <<one_of("status", "status", statuses)>>
-    mine = [dict(line) for line in self.lines.values() if line["customer_id"] == customer_id]
+    lines = [line for line in self.lines.values() if line["customer_id"] == customer_id]
+    mine = [{**line, "status": self._status(line)} for line in lines]
     mine.sort(key=lambda line: (-line["data_used_gb"], line["line_id"]))
     return {"success": True, "data": [line for line in mine if status in (None, line["status"])]}
 
@@ -877,14 +925,15 @@ def list_invoices(self, line_id: str, status: str | None = None) -> dict:
         status: Only open or paid ones: open, paid. Leave out for all.
 
     Returns:
-        The invoices, each with the `days_overdue`, 0 when it is not; or an error.
+        The invoices, each with the `days_overdue`, 0 when it is not or is a credit; or an error.
     """
     refuse if line_id not in self.lines :: There is no line with the id {line_id!r}.
     refuse if status not in (None, "open", "paid") :: An invoice is open or paid, not {status!r}.
     today, listed = date.fromisoformat(self.today), []
     for bill in self.invoices.values():
         if bill["line_id"] == line_id and status in (None, bill["status"]):
-            days = (today - date.fromisoformat(bill["due_on"])).days if bill["status"] == "open" else 0
+            late = bill["status"] == "open" and bill["amount"] > 0
+            days = (today - date.fromisoformat(bill["due_on"])).days if late else 0
             listed.append({**bill, "days_overdue": max(0, days)})
     return {"success": True, "data": sorted(listed, key=lambda bill: (bill["due_on"], bill["invoice_id"]))}
 
@@ -901,10 +950,11 @@ def list_overdue(self, line_status: str | None = None) -> dict:
     late = []
     for line_id, line in self.lines.items():
         due = [bill["due_on"] for bill in self._overdue(line_id)]
-        if due and line_status in (None, line["status"]):
+        status = self._status(line)
+        if due and line_status in (None, status):
             days = (date.fromisoformat(self.today) - date.fromisoformat(due[0])).days
             row = {"line_id": line_id, "number": line["number"], "owed": self._owed(line_id), "days": days}
-            late.append({**row, "may_be_suspended": line["status"] == "active" and days > <<s.patience>>})
+            late.append({**row, "may_be_suspended": status == "active" and days > <<s.patience>>})
     return {"success": True, "data": sorted(late, key=lambda row: (-row["days"], row["line_id"]))}
 
 def list_free_sims(self, kind: str | None = None) -> dict:
@@ -927,7 +977,7 @@ def list_free_sims(self, kind: str | None = None) -> dict:
         MACROS
         + '''
 <% macro active() %>
-    refuse if line["status"] != "active" :: {line['number']} is {line['status']}.
+    refuse if self._status(line) != "active" :: {line['number']} is {self._status(line)}.
 <%- endmacro %>
 <% macro stocked() %>
     card = self.sim_cards.get(sim_card_id)
@@ -1029,7 +1079,7 @@ def replace_sim(self, line_id: str, sim_card_id: str) -> dict:
     """
 <<known(line)>>
 <<stocked()>>
-    refuse if line["status"] not in ("active", "blocked") :: {line['number']} is {line['status']}.
+    refuse if self._status(line) not in ("active", "blocked") :: {line['number']} is {self._status(line)}.
     old = self.sim_cards[line["sim_card_id"]]
     old["status"] = "dead"
     card["status"] = "in_use"
@@ -1056,19 +1106,21 @@ def suspend_line(self, line_id: str) -> dict:
     done dict(line) :: {line['number']} is suspended, overdue for {late} days.
 
 def pay_invoice(self, invoice_id: str) -> dict:
-    """Record that an invoice has been paid.
+    """Record that an invoice has been paid, or that a credit has been paid out.
 
     Args:
-        invoice_id: Id of the invoice, which must be open and no credit.
+        invoice_id: Id of the invoice, which must be open; a credit once nothing else of its line is to be paid.
 
     Returns:
         The paid invoice, or an error.
     """
 <<known(invoice)>>
     refuse if invoice["status"] != "open" :: Invoice {invoice_id} is paid already.
-    refuse if invoice["amount"] <= 0 :: Invoice {invoice_id} is a credit.
+    if invoice["amount"] < 0:
+        for bill in self._open_invoices(invoice["line_id"]):
+            refuse if bill["amount"] > 0 :: Invoice {bill['invoice_id']} has to be paid before a credit is paid out.
     invoice["status"] = "paid"
-    done dict(invoice) :: {invoice['amount']:.2f} for {self.lines[invoice['line_id']]['number']} is paid.
+    done dict(invoice) :: {invoice['amount']:.2f} for {self.lines[invoice['line_id']]['number']} is settled.
 
 def reconnect_line(self, line_id: str, waive_fee: bool = False) -> dict:
     """Reconnect a suspended line on which nothing is overdue any more; that costs <<s.reconnect_fee>>.
@@ -1081,7 +1133,7 @@ def reconnect_line(self, line_id: str, waive_fee: bool = False) -> dict:
         The line and the invoice, None when it is waived; or an error.
     """
 <<known(line)>>
-    refuse if line["status"] != "suspended" :: {line['number']} is {line['status']}.
+    refuse if self._status(line) != "suspended" :: {line['number']} is {self._status(line)}.
     overdue = self._overdue(line_id)
     refuse if overdue :: Still overdue: {', '.join(bill['invoice_id'] for bill in overdue)}.
     line["status"] = "active"
@@ -1197,7 +1249,10 @@ def transfer_line(self, line_id: str, customer_id: str) -> dict:
         for n, status in enumerate(shuffled(rng, plan)):
             key, tariff, active = key_of("LIN", n + 1), pick(rng, tariffs), status == "active"
             card = None if status == "ported" else self._card(state, rng, "in_use")
-            leaving = later(today, int(rng.integers(3, 25))) if active and n % 6 == 0 else ""
+            leaving, over = "", False
+            if active and n % 6 == 0:
+                days, over = int(rng.integers(3, 25)), n == 6  # one that ends, and one that ended last month
+                leaving = later(today, -10 - days if over else days)
             state["lines"][key] = {
                 "line_id": key,
                 "number": names.phone(rng),
@@ -1205,7 +1260,9 @@ def transfer_line(self, line_id: str, customer_id: str) -> dict:
                 "tariff_id": tariff["tariff_id"],
                 "sim_card_id": card,
                 "status": status,
-                "data_used_gb": round(float(rng.uniform(0.2, 1.6)) * tariff["data_gb"] / 3, 1),
+                "data_used_gb": round(
+                    float(rng.uniform(0.2, 1.6)) * (0 if over else tariff["data_gb"]) / 3, 1
+                ),
                 "roaming": bool(active and rng.random() < 0.3),
                 "note": self._note(s, rng, status),
                 "ends_on": later(today, -9) if status == "ported" else leaving,
@@ -1214,12 +1271,13 @@ def transfer_line(self, line_id: str, customer_id: str) -> dict:
         for status in ["stock"] * 6 + ["dead"] * 2:
             self._card(state, rng, status)
         for kind in (kind for kind in s.passes for _ in range(2)):
-            line = pick(rng, [x for x in state["lines"].values() if x["status"] == "active"])
+            lines = [x for x in state["lines"].values() if x["status"] == "active"]
+            line = pick(rng, [x for x in lines if not ended(x, state)])
             row = {"data_pass_id": key_of("PAS", len(state["data_passes"]) + 1), "line_id": line["line_id"]}
             gb, price, days = s.passes[kind]
             until = later(today, int(rng.integers(-4, days)))
             line["roaming"] = line["roaming"] or kind == "roaming"
-            self._paid(state, line, price, f"{kind} pass", later(until, -days))
+            self._billed(state, line, price, f"{kind} pass", later(until, -days), "paid")
             state["data_passes"][row["data_pass_id"]] = {
                 **row,
                 "kind": kind,
@@ -1227,6 +1285,15 @@ def transfer_line(self, line_id: str, customer_id: str) -> dict:
                 "price": price,
                 "valid_until": until,
             }
+        self._credit(state)
+
+    def _credit(self, state: State) -> None:
+        """An open credit for the first active line of which nothing else is open."""
+        owing = {x["line_id"] for x in state["invoices"].values() if x["status"] == "open"}
+        for line in state["lines"].values():
+            if line["status"] == "active" and not line["ends_on"] and line["line_id"] not in owing:
+                self._billed(state, line, -6.5, "credit for an outage", later(state["today"], -6), "open")
+                return
 
     def _note(self, s: LinesSettings, rng: Rng, status: str) -> str:
         notes = {"active": "", "blocked": pick(rng, s.losses), "ported": f"to {pick(rng, s.providers)}"}
@@ -1239,11 +1306,11 @@ def transfer_line(self, line_id: str, customer_id: str) -> dict:
         state["sim_cards"][key] = {"sim_card_id": key, "serial": serial, "kind": kind, "status": status}
         return key
 
-    def _paid(self, state: State, line: Row, amount: float, reason: str, day: str) -> None:
-        """A paid invoice of that day."""
+    def _billed(self, state: State, line: Row, amount: float, reason: str, day: str, status: str) -> None:
+        """An invoice of that day."""
         key = key_of("INV", len(state["invoices"]) + 1)
         row = {"invoice_id": key, "line_id": line["line_id"], "amount": amount, "issued_on": day}
-        state["invoices"][key] = {**row, "due_on": later(day, 14), "reason": reason, "status": "paid"}
+        state["invoices"][key] = {**row, "due_on": later(day, 14), "reason": reason, "status": status}
 
     def _invoices(self, state: State, rng: Rng, line: Row, price: float) -> None:
         """The last bill of a line, and what is still open of it."""
@@ -1251,7 +1318,7 @@ def transfer_line(self, line_id: str, customer_id: str) -> dict:
         days = [-39] if line["status"] == "ported" or chance < 0.4 else [-39, int(rng.integers(-24, 10))]
         for ago in [-39, -int(rng.integers(16, 34))] if line["status"] == "suspended" else days:
             key, due = key_of("INV", len(state["invoices"]) + 1), later(today, ago)
-            given_back = key == "INV-001"  # so that there are credits, as changes of tariff give
+            given_back = key == "INV-001"  # so that a credit was paid out before
             reason = "credit for bad reception" if given_back else "monthly bill"
             state["invoices"][key] = {
                 "invoice_id": key,
