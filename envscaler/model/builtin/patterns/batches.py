@@ -260,7 +260,7 @@ class Pass(BatchGoal):
             fields |= self.onward(batch)
             what = f"gone on to {fields['step']}"
         else:
-            fields |= {"status": "held", "note": f"{gate.test} {slots['reading']} {gate.unit}"}
+            fields |= {"status": "held", "note": f"{gate.test} {slots['reading']:g} {gate.unit}"}
             what = "been held"
         return [self.change(batch, f"Has the {step} {v.b} of {slots['recipe']} {what}?", **fields)]
 
@@ -736,7 +736,8 @@ def pass_<<b.id>>(self, <<b.id>>_id: str, reading: float) -> dict:
 <% if loop.first %>
 
 <% endif %>
-    <<name|capitalize>>: <<gate[0]>>, <<gate[2]>> to <<gate[3]>> <<gate[1]>>.
+    <<name|capitalize>>: <<gate[0]>>, <<gate[2]>> to <<gate[3]>> <<gate[1]>>
+    <%- if gate[4] %>; <<gate[4]>> per cent of the <<out>> are lost<% endif %>.
 %% endfor
 
     Args:
@@ -759,7 +760,7 @@ def pass_<<b.id>>(self, <<b.id>>_id: str, reading: float) -> dict:
     if low <= reading <= high:
         self._go_on(<<b.id>>)
         done deepcopy(<<b.id>>) :: <<b.cap>> {<<b.id>>_id} is {<<b.id>>['step']} now.
-    <<b.id>>.update(status="held", note=f"{test} {reading} {unit}")
+    <<b.id>>.update(status="held", note=f"{test} {reading:g} {unit}")
     done deepcopy(<<b.id>>) :: <<b.cap>> {<<b.id>>_id} is held: {test} is not {low} to {high} {unit}.
 
 def release_<<b.id>>(self, <<b.id>>_id: str, approved_by: str) -> dict:
@@ -855,7 +856,7 @@ def recall_lot(self, lot_id: str, reason: str) -> dict:
         if status == "held":
             gate = v.s.steps[step]
             readings[step] = round(gate.high * float(rng.uniform(1.05, 1.2)), 1)
-            note = f"{gate.test} {readings[step]} {gate.unit}"
+            note = f"{gate.test} {readings[step]:g} {gate.unit}"
         state[v.b.ids][key] = {
             f"{v.b.id}_id": key, f"{v.q.id}_id": recipe[f"{v.q.id}_id"], "units": units,
             "made_on": later(state["today"], -v.s.pace * done - int(rng.integers(0, 2))), "left": left,

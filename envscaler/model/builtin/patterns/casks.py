@@ -112,7 +112,7 @@ class CaskGoal(Goal):
         return Added(
             "movements",
             entry,
-            f"Is {kind.replace('_', ' ')} of {litres:g} litres entered for cask {cask['number']}?",
+            f"Is '{kind}' of {litres:g} litres entered in the book of cask {cask['number']}?",
         )
 
 
@@ -667,7 +667,7 @@ def trace_to_casks(self, lot_id: str) -> dict:
     return {"success": True, "data": dict(sorted(racks.items()))}
 
 def report_losses(self) -> dict:
-    """Report what the angels took in each rack, in litres and in per cent of what was filled.
+    """Report what the angels took, by the rack a cask lies in now, in litres and in per cent of what was filled.
 
     Returns:
         By rack the litres filled, the litres lost and the share.
@@ -756,7 +756,7 @@ def gauge_cask(self, cask_id: str, litres: float, strength: float) -> dict:
     """Enter what was measured in a cask; what is missing since the last time is the angels' share.
 
     Args:
-        cask_id: Id of the cask, with spirit in it.
+        cask_id: Id of the cask, with spirit in it that was not recalled.
         litres: Litres that were measured, above 0 and fewer than at the last time.
         strength: Alcohol in per cent, above 0 and not more than at the last time.
 
@@ -775,7 +775,7 @@ def draw_sample(self, cask_id: str, litres: float) -> dict:
     """Draw a sample from a cask.
 
     Args:
-        cask_id: Id of the cask, with spirit in it.
+        cask_id: Id of the cask, with spirit in it that was not recalled.
         litres: How much, above 0 and at most 2.
 
     Returns:
@@ -792,7 +792,7 @@ def rack_over(self, cask_id: str, to_cask_id: str) -> dict:
     """Rack all that is in a cask over to an empty one; its age goes on counting.
 
     Args:
-        cask_id: Id of the cask it comes from.
+        cask_id: Id of the cask it comes from; what was recalled stays where it is.
         to_cask_id: Id of the cask it goes to, empty and large enough.
 
     Returns:
@@ -814,7 +814,7 @@ def bottle_cask(self, cask_id: str, name: str, strength: float) -> dict:
     """Bottle all that is in a cask, brought down with water to a strength.
 
     Args:
-        cask_id: Id of the cask, whose spirit has been in wood for <<s.years>> years.
+        cask_id: Id of the cask, whose spirit has been in wood for <<s.years>> years and was not recalled.
         name: Name on the label.
         strength: Alcohol in per cent, at least <<'%.0f'|format(s.weakest)>> and not more than in the cask.
 
