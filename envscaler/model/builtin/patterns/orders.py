@@ -324,7 +324,7 @@ class Send(CancelOrder):
     """Send out an order."""
 
     phrases = (
-        "The <<o>> that is waiting for <<p>> {name:name} is packed, so please <<s.send>> it.",
+        "The <<o>> that is waiting for <<p>> {name:name} is next, so please <<s.send>> it.",
         "Please <<s.send>> the waiting <<o>> of <<p>> {name:name}.",
     )
     needs = ("find_<<p.ids>>", "list_<<o.ids>>", "<<s.send>>_<<o.id>>")
@@ -391,13 +391,12 @@ class RestockScarcest(Restock):
 
     def article(self, slots: Slots, state: State) -> dict[str, Any]:
         v = self.v
-        rows = [
-            a
-            for a in state[v.i.ids].values()
-            if a[v.c.name] == slots["category"] and a["stock"] < a[v.s.reorder]
-        ]
+        rows = [a for a in state[v.i.ids].values() if a[v.c.name] == slots["category"]]
         least = min((a["stock"] for a in rows), default=0)
-        return only([a for a in rows if a["stock"] == least])
+        article = only([a for a in rows if a["stock"] == least])
+        if least >= article[v.s.reorder]:  # the tool that lists what is short would not show it
+            raise LookupError(f"{article['name']} is not short")
+        return article
 
     def look_up(self, slots: Slots) -> dict[str, Any]:
         return call(f"list_short_{self.v.i.ids}", **{self.v.c.name: slots["category"]})
@@ -870,8 +869,9 @@ def set_<<i.id>>_price(self, <<i.id>>_id: str, <<s.price>>: float) -> dict:
 
     def generate(self, v: SimpleNamespace, state: State, rng: Rng) -> None:
         s = v.s
-        chosen = [(c, a) for c in v.categories for a in shuffled(rng, list(s.category.articles[c]))[:4]]
-        for n, (category, name) in enumerate(chosen[:12]):
+        each = 12 // len(v.categories)  # of every category some, however many categories there are
+        chosen = [(c, a) for c in v.categories for a in shuffled(rng, list(s.category.articles[c]))[:each]]
+        for n, (category, name) in enumerate(chosen):
             key = key_of(s.prefix, n + 1)
             limited = {s.restricted.name: name in s.restricted.articles} if s.restricted else {}
             state[v.i.ids][key] = {
