@@ -156,9 +156,13 @@ class ArticleGoal(Goal):
 
     def may_have(self, state: State, person: dict[str, Any], article: dict[str, Any]) -> bool:
         """Whether a new prescription of the article could be entered for the person."""
-        v = self.v
-        bad = v.s.intolerance and person[v.s.intolerance] == article[v.g.name]
+        bad = self.must_not_get(person, article)
         return person["status"] == "active" and not bad and not self.active(state, person, article)
+
+    def must_not_get(self, person: dict[str, Any], article: dict[str, Any]) -> bool:
+        """Whether the person does not tolerate the article."""
+        v = self.v
+        return v.s.intolerance != "" and person[v.s.intolerance] == article[v.g.name]
 
     def active(self, state: State, person: dict[str, Any], article: dict[str, Any]) -> list[dict[str, Any]]:
         """The active prescriptions of an article that a person has."""
@@ -208,6 +212,10 @@ class ArticleGoal(Goal):
         batches = fit_batches(v, state, article[f"{v.i.id}_id"], row["quantity"])
         if not batches or due_on(v, row) > today or row["valid_until"] < today or row[v.s.left] < 1:
             raise LookupError(f"{row[key]} cannot be given")
+        if len(batches) > 1 and batches[0]["expires_on"] == batches[1]["expires_on"]:
+            raise LookupError(f"either of two may be used for {row[key]}")
+        if self.must_not_get(state[v.p.ids][row[f"{v.p.id}_id"]], article):
+            raise LookupError(f"{row[key]} must not be given")
         batch, left = batches[0], row[v.s.left] - 1
         fields = {v.s.left: left, v.s.last: today, "status": "active" if left else "used_up"}
         marks = (row[f"{v.p.id}_id"], article[f"{v.i.id}_id"], *also)
@@ -234,7 +242,7 @@ class Dispense(ArticleGoal):
         "whichever <<c>> expires first.",
         "Please <<s.dispense>> the <<x>> of {article:name} that <<p>> {name:name} has open, using the <<c>> "
         "that expires first and is large enough.",
-        "{name:name} is due for {article:name} again, so <<s.dispense>> that <<x>> out of the <<c>> with the "
+        "{name:name} is due for {article:name}, so <<s.dispense>> that <<x>> out of the usable <<c>> with the "
         "earliest expiry date.",
     )
     needs = (
@@ -368,7 +376,7 @@ class Renew(ArticleGoal):
 
     phrases = (
         "The <<x>> of {article:name} for <<p>> {name:name} is used up, please renew it for {times:int} more times.",
-        "Please renew the used-up <<x>> of {article:name} that <<p>> {name:name} had, so that it can be given "
+        "Please renew the used-up <<x>> of {article:name} that <<p>> {name:name} had, so that it can be <<s.given>> "
         "{times:int} times again.",
     )
     needs = ("find_<<p.ids>>", "find_<<i.ids>>", "list_<<x.ids>>", "renew_<<x.id>>")
@@ -630,6 +638,7 @@ class Prescriptions(Pattern):
             "leftwords": s.left.replace("_", " "),
             "whowords": s.prescriber.replace("_", " "),
             "strict": s.strict,
+            "strictwords": s.strict.about.removeprefix("whether ") if s.strict else "",
             "early": f"{s.early_days} day{'s' if s.early_days != 1 else ''}",
         }
 
@@ -809,7 +818,7 @@ class Prescriptions(Pattern):
             when="s.intolerance != ''",
         ),
         RuleText(
-            "Where <<strict.about.removeprefix('whether ')>>, the <<x>> is for a single time and cannot be renewed.",
+            "Where <<strictwords>>, the <<x>> is for a single time and cannot be renewed.",
             """
             articles = rows(after, "<<i.ids>>")
             return not any(
@@ -897,7 +906,7 @@ def list_<<c.ids>>(self, <<i.id>>_id: str, min_quantity: int = 1) -> dict:
         min_quantity: Only those that hold so many <<s.piece>>s or more, at least 1.
 
     Returns:
-        The <<c.many>> that have not expired and hold enough, or an error for an unknown <<i>>.
+        The <<c.many>> that have not expired and hold enough, or an error.
     """
     if <<i.id>>_id not in self.<<i.ids>>:
         return {"success": False, "error": f"There is no <<i>> with the id {<<i.id>>_id!r}."}
@@ -1028,7 +1037,11 @@ def <<s.write>>_<<x.id>>(
         <<s.prescriber>>: Full name of who ordered it.
         quantity: <<s.piece|capitalize>>s each time, 1 to <<s.max_quantity>>.
         interval_days: Days from one time to the next, 1 to <<s.valid_days>>.
+%% if strict is not none
+        times: How often it may be <<s.given>>, 1 to <<s.max_times>>; only 1 where <<strictwords>>.
+%% else
         times: How often it may be <<s.given>>, 1 to <<s.max_times>>.
+%% endif
 
     Returns:
         The new <<x>>, which is due at once, or an error.
@@ -1083,7 +1096,11 @@ def <<s.write>>_<<x.id>>(
     }
 
 def <<s.dispense>>_<<x.id>>(self, <<x.id>>_id: str, <<c.id>>_id: str) -> dict:
-    """Give out once, today, what <<x.a>> says.
+    """<<s.dispense|capitalize>> once, today, what <<x.a>> says.
+%% if s.intolerance
+
+    It is refused where the <<i>> is of the <<groupword>> that stands in the record as <<s.intolerance>>.
+%% endif
 %% if s.fee > 0
 
     The charge is the price of the <<s.piece>>s and <<"%.2f"|format(s.fee)>> <<s.currency>> for the service.
@@ -1110,6 +1127,12 @@ def <<s.dispense>>_<<x.id>>(self, <<x.id>>_id: str, <<c.id>>_id: str) -> dict:
         return {"success": False, "error": f"<<x.cap>> {<<x.id>>_id} lapsed on {<<x.id>>['valid_until']}."}
     if self._due_on(<<x.id>>) > self.today:
         return {"success": False, "error": f"<<x.cap>> {<<x.id>>_id} is not due before {self._due_on(<<x.id>>)}."}
+%% if s.intolerance
+    <<p.id>> = self.<<p.ids>>[<<x.id>>["<<p.id>>_id"]]
+    <<g.name>> = self.<<i.ids>>[<<x.id>>["<<i.id>>_id"]]["<<g.name>>"]
+    if <<p.id>>["<<s.intolerance>>"] == <<g.name>>:
+        return {"success": False, "error": f"{<<p.id>>['name']} must not get {<<g.name>>}."}
+%% endif
     usable = self._usable_<<c.ids>>(<<x.id>>["<<i.id>>_id"], <<x.id>>["quantity"])
     if <<c.id>> not in usable:
         return {"success": False, "error": f"<<c.cap>> {<<c.id>>_id} has expired or holds too little."}
@@ -1142,6 +1165,11 @@ def <<s.dispense>>_<<x.id>>(self, <<x.id>>_id: str, <<c.id>>_id: str) -> dict:
 def renew_<<x.id>>(self, <<x.id>>_id: str, times: int) -> dict:
     """Make <<x.a>> that is used up active again, valid for <<s.valid_days>> days from today.
 
+    What holds for a new <<x>> holds here too: the <<p>> is active and has no other active one of the <<i>>.
+%% if strict is not none
+    Where <<strictwords>>, it was for a single time and cannot be renewed.
+%% endif
+
     Args:
         <<x.id>>_id: Id of the <<x>>, which has to be used up.
         times: How often it may be <<s.given>> from now on, 1 to <<s.max_times>>.
@@ -1159,6 +1187,11 @@ def renew_<<x.id>>(self, <<x.id>>_id: str, times: int) -> dict:
     <<p.id>> = self.<<p.ids>>[<<x.id>>["<<p.id>>_id"]]
     if <<p.id>>["status"] != "active":
         return {"success": False, "error": f"{<<p.id>>['name']} is {<<p.id>>['status']}: {<<p.id>>['status_note']}."}
+%% if s.intolerance
+    <<g.name>> = self.<<i.ids>>[<<x.id>>["<<i.id>>_id"]]["<<g.name>>"]
+    if <<p.id>>["<<s.intolerance>>"] == <<g.name>>:
+        return {"success": False, "error": f"{<<p.id>>['name']} must not get {<<g.name>>}."}
+%% endif
 %% if strict is not none
     if self.<<i.ids>>[<<x.id>>["<<i.id>>_id"]]["<<strict.name>>"]:
         return {"success": False, "error": f"<<x.cap>> {<<x.id>>_id} was for a single time and cannot be renewed."}
