@@ -169,7 +169,7 @@ class Register(Goal):
 
     phrases = (
         "The <<p>> {name:name} sends <<i.a>> of {weight:int} kg by {service:name} from the <<l>> {start:name} to "
-        "{whom:name} at the <<l>> {place:name}.",
+        "{whom:name} at the <<l>> {place:name}, please take it in.",
         "Please <<s.register_verb>> <<i.a>> of {weight:int} kg that <<p>> {name:name} sends to {whom:name}: from the "
         "<<l>> {start:name}, to the <<l>> {place:name}, by {service:name}.",
     )
@@ -291,7 +291,7 @@ class ReceiveFirst(Receive):
 
     weight = 1.0
     phrases = (
-        "Of all <<i.many>> on their way to the <<l>> {place:name}, the one due first is in, so record its arrival.",
+        "Of all <<i.many>> in transit to the <<l>> {place:name}, the one due first is in, so record its arrival.",
         "The <<l>> {place:name} reports that the most urgent of the <<i.many>> in transit to it, the one due first, "
         "has arrived; please record that.",
     )
@@ -319,8 +319,9 @@ class HandOut(ItemGoal):
 
     statuses = ("waiting",)
     phrases = (
-        "The <<i>> {code:token} is ready for delivery: give it to the <<w>> on duty there with the lightest load.",
-        "Please send out the <<i>> {code:token} with whichever <<w>> on duty there has the lightest load.",
+        "The <<i>> {code:token} is ready for delivery: give it to the <<w>> on duty at its <<l>> with the lightest "
+        "load.",
+        "Please send out the <<i>> {code:token} with whichever <<w>> on duty at its <<l>> has the lightest load.",
     )
     needs: ClassVar[tuple[str, ...]] = ("find_<<i.ids>>", "list_<<w.ids>>", "hand_out_<<i.id>>")
 
@@ -401,7 +402,7 @@ class DeliverFor(SenderGoal, Deliver):
 
     weight = 1.0
     phrases = (
-        "The <<i>> of <<p>> {name:name} that was out for delivery has been signed for by {who:name}, so close it.",
+        "The <<i>> of <<p>> {name:name} that was out for delivery has been signed for by {who:name}, so record that.",
         "Please record that {who:name} signed for the <<i>> which <<p>> {name:name} has out for delivery.",
     )
     needs = ("find_<<p.ids>>", "list_<<i.ids>>", "deliver_<<i.id>>")
@@ -863,7 +864,7 @@ def <<s.register_verb>>_<<i.id>>(
     <<service>>: str,
     weight_kg: int,
 ) -> dict:
-    """<<s.register_verb|capitalize>> a new <<i>> that <<p.a>> sends.
+    """Take in a new <<i>> that <<p.a>> sends.
 
     Args:
         <<p.id>>_id: Id of the <<p>>, who is active.
