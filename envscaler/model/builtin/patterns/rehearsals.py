@@ -586,7 +586,7 @@ class InsertCue(MoveCue):
     needs = ("show_prompt_book", "insert_cue")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        slots = super().draw(state, rng)
+        slots = super().draw(state, rng) or {}
         kind, text = pick(rng, [("light", "blue wash on the cyclorama"), ("sound", "distant thunder"),
                                 ("flies", "second gauze in"), ("light", "lanterns out one by one"),
                                 ("sound", "church bell far off")])  # fmt: skip
