@@ -374,10 +374,10 @@ class EnrolSoonest(Enrol):
     """A place in the next course of a subject that has one."""
 
     phrases = (
-        "The <<p>> {name:name} wants a place in whichever <<c>> of the <<subjectwords>> {subject:name} starts first "
-        "and is not full.",
-        "Please <<s.enrol_verb>> <<p>> {name:name} in the next <<c>> of the <<subjectwords>> {subject:name} that still "
-        "has places.",
+        "The <<p>> {name:name} wants a place in the next <<c>> of the <<subjectwords>> {subject:name} that is open and "
+        "not full.",
+        "Please <<s.enrol_verb>> <<p>> {name:name} in the next <<c>> of the <<subjectwords>> {subject:name} that is "
+        "open and still has places.",
     )
 
     def soonest(self, slots: Slots, state: State) -> str:
@@ -390,6 +390,8 @@ class EnrolSoonest(Enrol):
             if row["is_open"] and row["starts_on"] >= state["today"]
         ]
         first = min(rows, default=("", "", ""))
+        if first[0] == state["today"]:
+            raise LookupError("it may have begun by the clock, which nobody tells")
         return only([key for start, time, key in rows if (start, time) == first[:2]])
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
@@ -937,7 +939,7 @@ class Enrolment(Pattern):
         weekday = [attribute("weekday", "str", "day of the week on which it meets")] if s.weekly else []
         load = [attribute(s.load.name, "int", s.load.about)] if s.load else []
         fee = [attribute("fee", "float", f"{s.fee.about}, in {s.fee.currency}")] if s.fee else []
-        required = [attribute(v.requires, "str | None", f"the {c} one has to have passed before")]
+        required = [attribute(v.requires, "str | None", f"the {c} one has to have passed before, or None")]
         teacher = Table(
             t,
             f"{t.a[:1].upper()}{t.a[1:]}.",
@@ -1074,7 +1076,8 @@ class Enrolment(Pattern):
             when="s.requires",
         ),
         RuleText(
-            "Places are given until the day <<c.a>> begins, while it is open, and given up until <<notice>> before.",
+            "<<e.many[:1]|upper>><<e.many[1:]>> are made until the day <<c.a>> begins, while it is open; a place "
+            "can be given up until <<notice>> before.",
             """
             from datetime import date
 
@@ -1110,7 +1113,8 @@ class Enrolment(Pattern):
             when="s.mark is not none",
         ),
         RuleText(
-            "Whoever has missed <<s.no_shows>> <<c.many>> cannot get into another one.",
+            "Whoever has missed <<s.no_shows>> <<c.many>> cannot get into another one, unless they wait for it "
+            "already.",
             """
             missed = {}
             for row in rows(before, "<<e.ids>>").values():
@@ -1260,7 +1264,7 @@ def find_<<c.ids>>(
 %% for x in filters
         <<x.name>>: Only those with this value: <<x.about>>. Leave out for all.
 %% endfor
-        with_places: True for only those that are open, have not begun and have places left.
+        with_places: True for only those that are open, begin today or later and have places left.
 
     Returns:
         The matching <<c.many>> sorted by their first day and time; an empty list when nothing matches.
@@ -1436,11 +1440,15 @@ def list_unpaid_fees(self, <<p.id>>_id: str | None = None) -> dict:
 
     WRITES = '''
 def <<s.enrol>>(self, <<p.id>>_id: str, <<c.id>>_id: str) -> dict:
+%% if s.fee
+    """Give <<p.a>> a place in <<c.a>>, whose fee is then due, or one on its waiting list when it is full.
+%% else
     """Give <<p.a>> a place in <<c.a>>, or one on its waiting list when it is full.
+%% endif
 
     Args:
         <<p.id>>_id: Id of the <<p>>, active and with fewer than <<s.max_open>> <<c.many>> taken or waited for.
-        <<c.id>>_id: Id of the <<c>>, which has to be open and not begun.
+        <<c.id>>_id: Id of the <<c>>, which has to be open and begin today or later.
 
     Returns:
         The new <<e>>, enrolled or waiting, or an error.
@@ -1478,7 +1486,11 @@ def <<s.enrol>>(self, <<p.id>>_id: str, <<c.id>>_id: str) -> dict:
     }
 
 def <<s.withdraw>>_<<e.id>>(self, <<e.id>>_id: str) -> dict:
+%% if s.fee
+    """<<s.withdraw|capitalize>> <<e.a>>; nothing is due any more, and the place goes to whoever has waited longest.
+%% else
     """<<s.withdraw|capitalize>> <<e.a>>; the place goes to whoever has waited longest.
+%% endif
 
     Args:
         <<e.id>>_id: Id of the <<e>>, enrolled or waiting; a place can be given up until <<notice>> before.
@@ -1508,10 +1520,14 @@ def <<s.withdraw>>_<<e.id>>(self, <<e.id>>_id: str) -> dict:
 
 def switch_<<c.id>>(self, <<e.id>>_id: str, to_<<c.id>>_id: str) -> dict:
     """Move <<e.a>> to another <<c>> that has a free place; the old place goes to whoever has waited longest.
+%% if s.fee
+
+    What is due changes by the difference of the two fees, but never falls below 0.
+%% endif
 
     Args:
         <<e.id>>_id: Id of the <<e>>, which must be enrolled; possible up to <<notice>> before.
-        to_<<c.id>>_id: Id of the other <<c>>, open, not begun and not full.
+        to_<<c.id>>_id: Id of the other <<c>>, which has to be open, begin today or later and not be full.
 
     Returns:
         The <<e>> in its new <<c>> and the ids of those who moved up, or an error.
@@ -1550,7 +1566,7 @@ def record_<<s.mark.name>>(self, <<e.id>>_id: str, <<s.mark.name>>: int) -> dict
     """Record the <<markwords>> with which <<p.a>> finished <<c.a>>.
 
     Args:
-        <<e.id>>_id: Id of the <<e>>, which must be enrolled in <<c.a>> that has begun.
+        <<e.id>>_id: Id of the <<e>>, which must be enrolled in <<c.a>> that began today or earlier.
         <<s.mark.name>>: <<s.mark.low>> to <<s.mark.high>>; <<s.mark.passing>> and more passes.
 
     Returns:
@@ -1600,7 +1616,7 @@ def record_session(self, <<e.id>>_id: str) -> dict:
     """Count one more attended session.
 
     Args:
-        <<e.id>>_id: Id of the <<e>>, which must be enrolled in <<c.a>> that has begun.
+        <<e.id>>_id: Id of the <<e>>, which must be enrolled in <<c.a>> that began today or earlier.
 
     Returns:
         The <<e>> with its sessions, <<s.sessions.total>> at most, or an error.
@@ -1893,19 +1909,20 @@ def add_<<c.id>>(
 
     def _members(self, v: SimpleNamespace, state: State, rng: Rng, course: str, full: bool) -> None:
         """Fill a course, or put a few into it; a full one has people who wait."""
-        campus, row = Campus(v, state), state[v.c.ids][course]
-        begun = row["starts_on"] <= state["today"]
+        row = state[v.c.ids][course]
+        begun, is_open = row["starts_on"] <= state["today"], row["is_open"]
+        # As it was when they enrolled: before it began, and open.
+        campus = Campus(v, {**state, "today": min(row["starts_on"], state["today"])})
+        row["is_open"] = True
         wanted = row["places"] + int(rng.integers(1, 4)) if full else int(rng.integers(1, row["places"]))
-        is_open, start = row["is_open"], row["starts_on"]
-        row.update(is_open=True, starts_on=max(start, state["today"]))  # as it was when they enrolled
-        day = later(min(start, state["today"]), -int(rng.integers(8, 15)))
+        day = later(min(row["starts_on"], state["today"]), -int(rng.integers(8, 15)))
         for person in shuffled(rng, list(state[v.p.ids])):
             if wanted and len(campus.enrolments) < 28 and not campus.obstacle(person, course):
                 status = "enrolled" if campus.free(course) > 0 else "waiting"
                 self._entry(v, state, rng, person, course, day, status, begun)
                 day = later(day, int(rng.integers(1, 3)))
                 wanted -= 1
-        row.update(is_open=is_open, starts_on=start)
+        row["is_open"] = is_open
 
     def _entry(
         self,

@@ -240,8 +240,8 @@ class ApproveOldest(Decide):
     """Approve the pending request of a team that was entered first."""
 
     phrases = (
-        "Of the pending <<r.many>> in {team:name}, please approve the one that was entered first.",
-        "In {team:name} the <<r>> that has been pending longest can be approved.",
+        "Of the pending <<r.many>> of the <<teamwords>> {team:name}, please approve the one that was entered first.",
+        "In the <<teamwords>> {team:name} the <<r>> that has been pending longest can be approved.",
     )
     needs = ("list_<<r.ids>>", "approve_<<r.id>>")
 
@@ -307,7 +307,8 @@ class Move(Decide):
         person, days = self.person(slots, state), working_days(slots["first"], slots["last"])
         left = self.left(self.balance(person, request["kind"], state))
         clear = self.clear(person, slots["first"], slots["last"], state, request[f"{v.r.id}_id"])
-        if not clear or not 0 < days <= min(v.s.max_days, left):
+        same = (request["first_day"], request["last_day"]) == (slots["first"], slots["last"])
+        if same or not clear or not 0 < days <= min(v.s.max_days, left):
             raise LookupError("it cannot be moved so")
         fields = {"first_day": slots["first"], "last_day": slots["last"], "days": days}
         item = (
@@ -767,7 +768,8 @@ def enter_<<r.id>>(self, <<p.id>>_id: str, kind: str, first_day: str, last_day: 
         <<p.id>>_id: Id of the <<p>>, who is active.
         kind: The kind of leave: <<kindlist>>.
         first_day: First day off, after today, as YYYY-MM-DD.
-        last_day: Last day off, as YYYY-MM-DD; with 1 to <<s.max_days>> working days in between, as many as are left.
+        last_day: Last day off, as YYYY-MM-DD. The days must come to 1 to <<s.max_days>> working days, no more than are
+            left once pending <<r.many>> are counted.
 
     Returns:
         The new <<r>>, which is pending, or an error.
@@ -780,7 +782,7 @@ def enter_<<r.id>>(self, <<p.id>>_id: str, kind: str, first_day: str, last_day: 
     <<b.id>> = self._<<b.id>>_of(<<p.id>>_id, kind)
     refuse if <<b.id>> is None :: {<<p.id>>['name']} is entitled to no {kind}.
     left = <<b.id>>["entitled"] - <<b.id>>["taken"] - self._pending_days(<<p.id>>_id, kind)
-    refuse if days > left :: Only {left} days of {kind} are left.
+    refuse if days > left :: Only {max(0, left)} days of {kind} are left beyond what is pending.
     <<r.id>>: <<r.type>> = {
         "<<r.id>>_id": self._next_id(self.<<r.ids>>, "<<s.request_prefix>>"),
         "<<p.id>>_id": <<p.id>>_id,
@@ -802,7 +804,8 @@ def move_<<r.id>>(self, <<r.id>>_id: str, first_day: str, last_day: str) -> dict
     Args:
         <<r.id>>_id: Id of the <<r>>, which must be pending.
         first_day: New first day, after today, as YYYY-MM-DD.
-        last_day: New last day, as YYYY-MM-DD; with 1 to <<s.max_days>> working days in between, as many as are left.
+        last_day: New last day, as YYYY-MM-DD. The days must come to 1 to <<s.max_days>> working days, no more than are
+            left once other pending <<r.many>> are counted.
 
     Returns:
         The changed <<r>>, or an error.
@@ -810,11 +813,13 @@ def move_<<r.id>>(self, <<r.id>>_id: str, first_day: str, last_day: str) -> dict
     need r
 <<pending()>>
 <<span()>>
+    days_now = (<<r.id>>["first_day"], <<r.id>>["last_day"])
+    refuse if days_now == (first_day, last_day) :: <<r.cap>> {<<r.id>>_id} is for these days already.
     <<p.id>>_id, kind = <<r.id>>["<<p.id>>_id"], <<r.id>>["kind"]
     refuse if self._overlaps(<<p.id>>_id, first_day, last_day, <<r.id>>_id) :: Another <<r>> covers these days.
     <<b.id>> = self.<<b.ids>>[<<r.id>>["<<b.id>>_id"]]
     left = <<b.id>>["entitled"] - <<b.id>>["taken"] - self._pending_days(<<p.id>>_id, kind, <<r.id>>_id)
-    refuse if days > left :: Only {left} days of {kind} are left.
+    refuse if days > left :: Only {max(0, left)} days of {kind} are left beyond what is pending.
     <<r.id>>["first_day"] = first_day
     <<r.id>>["last_day"] = last_day
     <<r.id>>["days"] = days
@@ -824,7 +829,8 @@ def approve_<<r.id>>(self, <<r.id>>_id: str) -> dict:
     """Approve a pending <<r>>, whose days are thereby taken.
 
     Args:
-        <<r.id>>_id: Id of the <<r>>, which must be pending, with room for one more of the <<teamwords>> away.
+        <<r.id>>_id: Id of the <<r>>, which must be pending, with its days left and on each of them fewer than
+            <<s.max_absent>> of the <<teamwords>> away.
 
     Returns:
         The approved <<r>>, or an error.
@@ -898,12 +904,12 @@ def adjust_<<b.id>>(self, <<b.id>>_id: str, days: int, reason: str) -> dict:
 <<done(b, "changed")>>
 
 def convert_days(self, from_<<b.id>>_id: str, to_<<b.id>>_id: str, days: int) -> dict:
-    """Turn days of one kind into days of another kind of the same <<p>>, who has nothing pending.
+    """Turn days of one kind into days of another kind of the same <<p>>.
 
     Args:
         from_<<b.id>>_id: Id of the <<b>> the days are taken off.
         to_<<b.id>>_id: Id of another <<b>> of the same <<p>>, to which they are added.
-        days: How many: at least 1 and no more than are left.
+        days: How many: at least 1 and no more than are left once pending <<r.many>> are counted.
 
     Returns:
         Both <<b.many>> after the change, or an error.
@@ -915,7 +921,7 @@ def convert_days(self, from_<<b.id>>_id: str, to_<<b.id>>_id: str, days: int) ->
     refuse if source["<<p.id>>_id"] != target["<<p.id>>_id"] :: The <<b.many>> belong to two people.
     refuse if days < 1 :: The number of days must be at least 1.
     left = source["entitled"] - source["taken"] - self._pending_days(source["<<p.id>>_id"], source["kind"])
-    refuse if days > left :: Only {left} days of {source['kind']} are left.
+    refuse if days > left :: Only {max(0, left)} days of {source['kind']} are left beyond what is pending.
     self._adjust(source, -days, f"converted to {target['kind']}")
     self._adjust(target, days, f"converted from {source['kind']}")
     data = {"from": dict(source), "to": dict(target)}
@@ -968,7 +974,12 @@ def convert_days(self, from_<<b.id>>_id: str, to_<<b.id>>_id: str, days: int) ->
             "status": status,
             "note": pick(rng, v.s.refusals) if status == "rejected" else "",
         }
-        if days > goal.left(balance) or not goal.clear(person, span["first"], span["last"], state):
+        asked = sum(
+            r["days"]
+            for r in state[v.r.ids].values()
+            if r["status"] == "pending" and r[f"{v.b.id}_id"] == balance[f"{v.b.id}_id"]
+        )
+        if days > goal.left(balance) - asked or not goal.clear(person, span["first"], span["last"], state):
             return
         if status == "approved" and goal.crowded(request, state):
             return

@@ -252,7 +252,7 @@ class SetPlaces(ShiftGoal):
         taken = shift["places"] - self.free_places(shift, state)
         if slots["places"] == shift["places"] or slots["places"] < taken:
             raise LookupError("it cannot have so many")
-        item = f"Has the {self.which(slots)} {slots['places']} places now?"
+        item = f"Has the {self.which(slots)} been given {slots['places']} places?"
         also = (f"open {shift[v.skill]}",)
         return [Changed(v.h.ids, self.key(v.h, shift), {"places": slots["places"]}, item, also)]
 
@@ -374,7 +374,7 @@ class Withdraw(DutyGoal):
     """Somebody cannot come."""
 
     phrases = (
-        "The <<p>> {name:name} cannot come on {day:date}, so take that <<d>> off again.",
+        "The <<p>> {name:name} cannot come on {day:date}, so please withdraw the <<d>> of that day.",
         "Please withdraw the <<d>> that <<p>> {name:name} has on {day:date}.",
         "{name:name} has called in sick for {day:date}; please withdraw the <<d>> of that day.",
     )
@@ -397,7 +397,7 @@ class Attend(DutyGoal):
     past = True
     weight = 0.8
     phrases = (
-        "The <<p>> {name:name} did the <<d>> of {day:date}, please record the attendance.",
+        "The <<p>> {name:name} turned up for the <<d>> of {day:date}, please record the attendance.",
         "Please record that <<p>> {name:name} was there for the <<d>> on {day:date}.",
     )
     needs = ("find_<<p.ids>>", "list_<<d.ids>>", "record_attendance")
@@ -703,7 +703,7 @@ class Shifts(Pattern):
         if <<p.id>>["status"] != "active":
             return f"{<<p.id>>['name']} is {<<p.id>>['status']}."
         if <<p.id>>["<<skill>>"] != <<h.id>>["<<skill>>"]:
-            return f"{<<p.id>>['name']} is not qualified for {<<h.id>>['<<skill>>']}."
+            return f"{<<p.id>>['name']} does not have the <<skillwords>> {<<h.id>>['<<skill>>']}."
         if <<h.id>>["held_on"] in self._assigned_days(<<p.id>>["<<p.id>>_id"]):
             return f"{<<p.id>>['name']} has <<d.a>> on {<<h.id>>['held_on']} already."
         if self._ahead(<<p.id>>["<<p.id>>_id"]) >= <<s.max_upcoming>>:
@@ -799,7 +799,8 @@ def list_free_<<p.ids>>(self, <<h.id>>_id: str) -> dict:
         <<h.id>>_id: Id of the <<h>>.
 
     Returns:
-        The active <<p.many>> with the right <<skillwords>> who are free that day, each with the number `ahead`.
+        The active <<p.many>> with the right <<skillwords>> who are free that day and have fewer than <<s.max_upcoming>>
+        <<d.many>> from today on, each with that number as `ahead`.
     """
     need h
     selected = [
