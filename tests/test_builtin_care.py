@@ -1,5 +1,6 @@
 """Rules of the patterns appointments, prescriptions and records that no single world would break."""
 
+import re
 from datetime import date
 
 import numpy as np
@@ -50,6 +51,19 @@ def test_every_booked_appointment_is_on_a_day_its_practitioner_works(name: str) 
             who = state[v.r.ids][row[f"{v.r.id}_id"]]
             assert date.fromisoformat(row["day"]).strftime("%A") in who["works_on"]
             assert who["opens"] <= row["start_time"] < row["end_time"] <= who["closes"]
+
+
+@pytest.mark.parametrize("name", CARE["appointments"])
+def test_what_a_tool_refuses_for_is_told_and_the_times_it_suggests_are_allowed(name: str) -> None:
+    world = world_of(name)
+    refusing = [tool for tool in world.tools.values() if "takes no bookings" in tool.source]
+    assert {tool.name.split("_")[0] for tool in refusing} >= {"book", "move"}
+    for tool in refusing:
+        assert "takes bookings" in " ".join(tool.source.split('"""')[1].split()), tool.name
+    suggested = [
+        at for tool in world.tools.values() for at in re.findall(r"e\.g\. (\d\d:\d\d)\.", tool.source)
+    ]
+    assert suggested and not any(minutes(at) % world.parts[1].v.s.slot for at in suggested)
 
 
 @pytest.mark.parametrize("name", CARE["prescriptions"])

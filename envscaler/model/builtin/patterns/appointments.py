@@ -90,6 +90,8 @@ class AppointmentSettings(Settings):
     """Who comes: a registry's noun."""
     fee: str = "fee"
     """Name of what a service costs."""
+    paid_out: bool = False
+    """Whether that is paid to whoever comes."""
     currency: str = "EUR"
     """Unit of money."""
     arrive: str = "check_in"
@@ -660,8 +662,9 @@ class SetFee(Goal):
     """A new fee for the dearest service of a field."""
 
     phrases = (
-        "The most expensive <<t>> of the <<fieldword>> {field:name} shall cost {fee:money} <<s.currency>> from now on.",
-        "Please change the <<feewords>> of the dearest <<t>> in the <<fieldword>> {field:name} to {fee:money} "
+        "The <<most_expensive>> <<t>> of the <<fieldword>> {field:name} shall <<cost>> {fee:money} <<s.currency>> "
+        "from now on.",
+        "Please change the <<feewords>> of the <<dearest>> <<t>> in the <<fieldword>> {field:name} to {fee:money} "
         "<<s.currency>>.",
     )
     needs = ("list_<<t.ids>>", "set_<<t.id>>_<<s.fee>>")
@@ -690,7 +693,9 @@ class SetFee(Goal):
         row = self.service(slots, state)
         if slots["fee"] <= 0 or row[self.v.s.fee] == slots["fee"]:
             raise LookupError("that is no new fee")
-        item = f"Has the dearest {self.v.t} of {slots['field']} been given the new {self.v.feewords}?"
+        item = (
+            f"Has the {self.v.dearest} {self.v.t} of {slots['field']} been given the new {self.v.feewords}?"
+        )
         return [
             Changed(
                 self.v.t.ids, row[f"{self.v.t.id}_id"], {self.v.s.fee: slots["fee"]}, item, (slots["field"],)
@@ -803,6 +808,12 @@ class Appointments(Pattern):
             "fields": list(s.field.services),
             "fieldword": s.field.name.replace("_", " "),
             "feewords": s.fee.replace("_", " "),
+            "cost": "pay" if s.paid_out else "cost",
+            "dearest": "best paid" if s.paid_out else "dearest",
+            "most_expensive": "best paid" if s.paid_out else "most expensive",
+            "late": f"Fewer than {s.cancel_days} {'days' if s.cancel_days > 1 else 'day'} ahead",
+            "few": f"fewer than {s.max_open}" if s.max_open > 1 else "no",
+            "most": b.many if s.max_open > 1 else b.one,
             "arrivewords": s.arrive.replace("_", " "),
             "arrivedwords": s.arrived.replace("_", " "),
             "finishedwords": s.finished.replace("_", " "),
@@ -836,7 +847,7 @@ class Appointments(Pattern):
                     attribute("name", "str", "name, unique"),
                     sorts,
                     attribute("minutes", "int", f"how long it takes, a multiple of {s.slot}"),
-                    attribute(s.fee, "float", f"what it costs in {s.currency}, above 0"),
+                    attribute(s.fee, "float", f"what it {v.cost}s in {s.currency}, above 0"),
                     *only_for,
                 ],
             ),
@@ -852,7 +863,9 @@ class Appointments(Pattern):
                     attribute("start_time", "str", "when it begins, as HH:MM"),
                     attribute("end_time", "str", "when it ends, as HH:MM"),
                     attribute(
-                        s.fee, "float", f"what is due in {s.currency}; after a cancellation what stays due"
+                        s.fee,
+                        "float",
+                        f"what is due in {s.currency}; once cancelled or missed, what stays due",
                     ),
                     attribute("status", "str", f"booked, {s.arrived}, {s.finished}, missed or cancelled"),
                 ],
@@ -896,8 +909,8 @@ class Appointments(Pattern):
             """,
         ),
         RuleText(
-            "<<p.a[:1]|upper>><<p.a[1:]>> has at most <<s.max_open>> booked <<b.many if s.max_open > 1 else "
-            "b>>, and is never expected at two at the same time.",
+            "<<p.a[:1]|upper>><<p.a[1:]>> has at most <<s.max_open>> booked <<most>>, and is never expected at "
+            "two at the same time.",
             """
             counts, spans = {}, {}
             for row in rows(after, "<<b.ids>>").values():
@@ -1126,7 +1139,7 @@ def get_<<r.id>>_day(self, <<r.id>>_id: str, day: str) -> dict:
     return {"success": True, "data": {"day": day, "works": works, "<<b.ids>>": planned}}
 
 def list_<<t.ids>>(self, <<f.name>>: str | None = None) -> dict:
-    """List the <<t.many>> on offer, the most expensive first.
+    """List the <<t.many>> on offer, the <<most_expensive>> first.
 
     Args:
         <<f.name>>: Only those of this <<fieldword>>: <<fields|join(", ")>>. Leave out for all.
@@ -1161,11 +1174,12 @@ def find_free_slots(self, <<t.id>>_id: str, from_day: str, <<r.id>>_id: str | No
 
     Args:
         <<t.id>>_id: Id of the <<t>>; its <<fieldword>> decides which <<r.many>> come into question.
-        from_day: First day to look at, as YYYY-MM-DD; days up to today are passed over.
+        from_day: First day to look at, as YYYY-MM-DD; only those after today, up to <<s.horizon>> days ahead, count.
         <<r.id>>_id: Only slots of this <<r>>. Leave out for all who give the <<t>>.
 
     Returns:
-        Up to ten slots with <<r>>, day and times, the earliest first; equally early ones by the id of the <<r>>.
+        Up to ten slots of <<r.many>> who take bookings, each with day and start time, the earliest first; equally
+        early ones by the id of the <<r>>.
     """
     <<t.id>> = self.<<t.ids>>.get(<<t.id>>_id)
     if <<t.id>> is None:
@@ -1255,9 +1269,9 @@ def book_<<b.id>>(
     """Book <<t.a>> with <<r.a>> for <<p.a>>.
 
     Args:
-        <<p.id>>_id: Id of the <<p>>, who must be active and have fewer than <<s.max_open>> booked <<b.many>>.
+        <<p.id>>_id: Id of the <<p>>, who must be active and have <<few>> booked <<most>>.
         <<r.id>>_id: Id of the <<r>>, who takes bookings and is of the <<fieldword>> of the <<t>>.
-        <<t.id>>_id: Id of the <<t>>, which says how long it takes and what it costs.
+        <<t.id>>_id: Id of the <<t>>, which says how long it takes and what it <<cost>>s.
         day: Date, as YYYY-MM-DD; after today and at most <<s.horizon>> days ahead.
         start_time: When it begins, as HH:MM, on a full <<s.slot>> minutes and within the hours of the <<r>>.
 
@@ -1290,7 +1304,7 @@ def book_<<b.id>>(
         return {"success": False, "error": f"{day} does not lie 1 to <<s.horizon>> days after today, {self.today}."}
     start = self._minutes(start_time)
     if start is None or start % <<s.slot>>:
-        return {"success": False, "error": f"{start_time!r} is not a time on a full <<s.slot>> minutes, e.g. 09:30."}
+        return {"success": False, "error": f"{start_time!r} is not a time on a full <<s.slot>> minutes, e.g. 09:00."}
     obstacle = self._obstacle(<<r.id>>, day, start, <<t.id>>["minutes"])
     if obstacle:
         return {"success": False, "error": obstacle}
@@ -1304,7 +1318,7 @@ def book_<<b.id>>(
         if <<b.id>>["<<p.id>>_id"] == <<p.id>>_id and <<b.id>>["status"] == "booked"
     ]
     if len(booked) >= <<s.max_open>>:
-        return {"success": False, "error": f"{<<p.id>>['name']} has <<s.max_open>> booked <<b.many>> already."}
+        return {"success": False, "error": f"{<<p.id>>['name']} has <<s.max_open>> booked <<most>> already."}
     <<b.id>>: <<b.type>> = {
         "<<b.id>>_id": self._next_id(self.<<b.ids>>, "<<s.appointment_prefix>>"),
         "<<p.id>>_id": <<p.id>>_id,
@@ -1327,7 +1341,7 @@ def move_<<b.id>>(self, <<b.id>>_id: str, day: str, start_time: str) -> dict:
     """Move a booked <<b>> to another day or time with the same <<r>>; the <<feewords>> stays.
 
     Args:
-        <<b.id>>_id: Id of the <<b>>; it must be booked and not for today.
+        <<b.id>>_id: Id of the <<b>>; it must be booked, not for today, and with <<r.a>> who takes bookings.
         day: New date, as YYYY-MM-DD; after today and at most <<s.horizon>> days ahead.
         start_time: New beginning, as HH:MM, on a full <<s.slot>> minutes and within the hours of the <<r>>.
 
@@ -1348,7 +1362,7 @@ def move_<<b.id>>(self, <<b.id>>_id: str, day: str, start_time: str) -> dict:
         return {"success": False, "error": f"{day} does not lie 1 to <<s.horizon>> days after today, {self.today}."}
     start = self._minutes(start_time)
     if start is None or start % <<s.slot>>:
-        return {"success": False, "error": f"{start_time!r} is not a time on a full <<s.slot>> minutes, e.g. 09:30."}
+        return {"success": False, "error": f"{start_time!r} is not a time on a full <<s.slot>> minutes, e.g. 09:00."}
     if (day, start_time) == (<<b.id>>["day"], <<b.id>>["start_time"]):
         return {"success": False, "error": f"<<b.cap>> {<<b.id>>_id} is at that time already."}
     <<r.id>> = self.<<r.ids>>[<<b.id>>["<<r.id>>_id"]]
@@ -1411,7 +1425,10 @@ def cancel_<<b.id>>(self, <<b.id>>_id: str) -> dict:
     """Cancel a booked <<b>>.
 %% if s.cancel_share > 0
 
-    Fewer than <<s.cancel_days>> days ahead, <<(s.cancel_share * 100)|int>> % of the <<feewords>> stays due.
+    <<late>>, <<(s.cancel_share * 100)|int>> % of the <<feewords>> stays due, otherwise nothing.
+%% else
+
+    Nothing of the <<feewords>> stays due.
 %% endif
 
     Args:
@@ -1492,7 +1509,7 @@ def mark_<<b.id>>_missed(self, <<b.id>>_id: str) -> dict:
     return {"success": True, "message": f"<<b.cap>> {<<b.id>>_id} marked as missed.", "data": dict(<<b.id>>)}
 
 def set_<<t.id>>_<<s.fee>>(self, <<t.id>>_id: str, <<s.fee>>: float) -> dict:
-    """Change what <<t.a>> costs; <<b.many>> already booked keep their <<feewords>>.
+    """Change what <<t.a>> <<cost>>s; <<b.many>> already booked keep their <<feewords>>.
 
     Args:
         <<t.id>>_id: Id of the <<t>>.
@@ -1504,10 +1521,10 @@ def set_<<t.id>>_<<s.fee>>(self, <<t.id>>_id: str, <<s.fee>>: float) -> dict:
     <<t.id>> = self.<<t.ids>>.get(<<t.id>>_id)
     if <<t.id>> is None:
         return {"success": False, "error": f"There is no <<t>> with the id {<<t.id>>_id!r}."}
-    if <<s.fee>> <= 0:
+    if round(<<s.fee>>, 2) <= 0:
         return {"success": False, "error": f"The <<feewords>> has to be above 0, not {<<s.fee>>}."}
     if round(<<s.fee>>, 2) == <<t.id>>["<<s.fee>>"]:
-        return {"success": False, "error": f"{<<t.id>>['name']} costs that already."}
+        return {"success": False, "error": f"{<<t.id>>['name']} <<cost>>s that already."}
     <<t.id>>["<<s.fee>>"] = round(<<s.fee>>, 2)
     return {"success": True, "message": f"{<<t.id>>['name']} has a new <<feewords>>.", "data": dict(<<t.id>>)}
 
