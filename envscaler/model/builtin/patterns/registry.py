@@ -188,9 +188,9 @@ class Register(Person):
     """Somebody new."""
 
     phrases = (
-        "Please <<s.register_verb>> {name:name} as a new <<p>> with the email address {email:token} "
+        "Please <<registerwords>> {name:name} as a new <<p>> with the email address {email:token} "
         "and the phone number {phone:token}<<said_extras>>.",
-        "There is a new <<p>> to <<s.register_verb>>: {name:name}, email {email:token}, "
+        "There is a new <<p>> to <<registerwords>>: {name:name}, email {email:token}, "
         "phone {phone:token}<<said_extras>>.",
     )
     needs = ("<<s.register_verb>>_<<p.id>>",)
@@ -259,6 +259,7 @@ class Registry(Pattern):
         return {
             "p": p,
             "given": given,
+            "registerwords": s.register_verb.replace("_", " "),
             "said_extras": said,
             "e": e,
             "filters": [x for x in s.extras if x.filter],
@@ -435,7 +436,7 @@ def update_<<p.id>>_contact(
         <<p.id>>["email"] = email
     if phone is not None:
         <<p.id>>["phone"] = phone.strip()
-    done dict(<<p.id>>) :: Contact details of {<<p.id>>['name']} changed.
+    done dict(<<p.id>>) :: Contact details of {<<p.id>>['name']} are now as given.
 
 %% if e is not none
 def set_<<p.id>>_<<e.name>>(self, <<p.id>>_id: str, <<e.name>>: str) -> dict:
@@ -456,7 +457,7 @@ def set_<<p.id>>_<<e.name>>(self, <<p.id>>_id: str, <<e.name>>: str) -> dict:
 %% endif
 
 def <<s.suspend>>_<<p.id>>(self, <<p.id>>_id: str, reason: str) -> dict:
-    """<<s.suspend|capitalize>> <<p.a>>, who then cannot be given anything new.
+    """<<s.suspend|capitalize>> <<p.a>>: tools that need an active <<p>> then refuse.
 
     Args:
         <<p.id>>_id: Id of the <<p>>.
