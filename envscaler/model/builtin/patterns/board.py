@@ -680,7 +680,7 @@ class Reach(Create):
 
     phrases = (
         "All <<t.many>> of the next open <<m>> of the <<j>> {project:name} are done, so mark that <<m>> as reached.",
-        "The <<j>> {project:name} has come to its next open <<m>>, please mark it as reached.",
+        "The <<j>> {project:name} has come to its next open <<m>>, please mark that <<m>> as reached.",
     )
     needs = ("find_<<j.ids>>", "list_<<m.ids>>", "reach_<<m.id>>")
 
