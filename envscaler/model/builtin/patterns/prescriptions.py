@@ -317,7 +317,7 @@ class Write(ArticleGoal):
     phrases = (
         "{who:name} has ordered {article:name} for <<p>> {name:name}: {n:int} <<s.piece>>s every {every:int} days, "
         "{times:int} times in all; please enter that <<x>>.",
-        "Please <<writewords>> <<x.a>> of {article:name} for <<p>> {name:name}, ordered by {who:name}, over "
+        "Please <<writewords>> <<x.a>> of {article:name} for <<p>> {name:name}, ordered by {who:name}: "
         "{times:int} times {n:int} <<s.piece>>s at intervals of {every:int} days.",
         "For <<p>> {name:name} a new <<x>> came in from {who:name}, namely {n:int} <<s.piece>>s of "
         "{article:name} every {every:int} days, to be <<s.given>> {times:int} times.",
