@@ -91,3 +91,20 @@ def test_less_than_a_cent_does_not_move(name: str) -> None:
     ):
         assert not reply["success"] and "above 0" in reply["error"]
     assert getattr(system, v.e.ids) == state[v.e.ids] and getattr(system, v.a.ids) == state[v.a.ids]
+
+
+@pytest.mark.parametrize("name", worlds("ledger"))
+def test_all_that_an_account_allows_can_be_taken_and_not_a_cent_more(name: str) -> None:
+    world = world_of(name)
+    v = next(part.v for part in world.parts if part.v.s.pattern == "ledger")
+    kind = max(v.k.choices, key=v.k.choices.get)
+    state = world.state(np.random.default_rng(1))
+    key = next(iter(state[v.a.ids]))
+    account = {**state[v.a.ids][key], v.k.name: kind, v.s.floor: float(v.k.choices[kind]), "status": "open"}
+    system = system_of(name, state)
+    for cents in range(10_000, 13_000, 7):
+        row = {**account, "balance": cents / 100}
+        limit = round(cents / 100 + row[v.s.floor], 2)
+        for amount, allowed in ((round(limit + 0.01, 2), False), (limit, True)):
+            getattr(system, v.a.ids)[key] = dict(row)
+            assert getattr(system, v.s.take_out)(key, amount)["success"] is allowed

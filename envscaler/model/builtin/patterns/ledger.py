@@ -619,7 +619,7 @@ def <<s.take_out>>(self, <<a.id>>_id: str, amount: float) -> dict:
     refuse if <<a.id>>["status"] != "open" :: <<a.cap>> {<<a.id>>_id} is {<<a.id>>['status']}.
     amount = round(amount, 2)
     refuse if amount <= 0 :: The amount has to be above 0, not {amount}.
-    if amount > <<a.id>>["balance"] + <<a.id>>["<<s.floor>>"]:
+    if amount > round(<<a.id>>["balance"] + <<a.id>>["<<s.floor>>"], 2):
         refuse :: {amount} <<s.currency>> are more than {<<a.id>>_id} allows.
     self._move(<<a.id>>, "<<s.withdrawal>>", -amount)
     done dict(<<a.id>>) :: The balance of {<<a.id>>_id} is now {<<a.id>>['balance']} <<s.currency>>.
@@ -653,11 +653,11 @@ def transfer(self, from_<<a.id>>_id: str, to_<<a.id>>_id: str, amount: float) ->
         refuse :: The amount has to be above 0, up to <<'%.0f'|format(s.max_transfer)>>, not {amount}.
 %% if s.transfer_fee > 0
     fee = <<s.transfer_fee>> if source["<<p.id>>_id"] != target["<<p.id>>_id"] else 0.0
-    if amount + fee > source["balance"] + source["<<s.floor>>"]:
+    if round(amount + fee, 2) > round(source["balance"] + source["<<s.floor>>"], 2):
         refuse :: {amount} plus the fee of {fee} are more than is available.
     self._move(source, "transfer_out", -(amount + fee))
 %% else
-    if amount > source["balance"] + source["<<s.floor>>"]:
+    if amount > round(source["balance"] + source["<<s.floor>>"], 2):
         refuse :: {amount} <<s.currency>> are more than is available.
     self._move(source, "transfer_out", -amount)
 %% endif
