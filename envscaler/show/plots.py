@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 VERDICT_COLOURS = {"pass": GOOD, "warning": DOUBTFUL, "fail": BAD}
 STATUS_COLOURS = {"proved": GOOD, "unproved": DOUBTFUL, "failed": BAD}
-MOST_ROWS = 40
+MOST_ROWS = 24
 
 
 # Merging themes
