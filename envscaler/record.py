@@ -9,6 +9,7 @@ import html
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializationInfo, model_serializer, model_validator
@@ -120,10 +121,16 @@ class Record(Part):
         with _interruptible():
             return super().model_dump_json(*args, **options)
 
-    @property
+    @cached_property
     def id(self) -> str:
-        """First 12 hex digits of the sha256 of the content."""
-        return self.model_dump(mode="json")["id"]
+        """First 12 hex digits of the sha256 of the content; reckoned once, for a record does not change."""
+        return str(self.model_dump(mode="json")["id"])
+
+    def model_copy(self, *args: Any, **options: Any) -> Self:
+        """As pydantic's, and what is changed has another id."""
+        copied = super().model_copy(*args, **options)
+        copied.__dict__.pop("id", None)
+        return copied
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed and everything validated again."""

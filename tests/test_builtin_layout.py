@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from envscaler.model.builtin.__main__ import main, source
+from envscaler.model.builtin.build import build_world
 from envscaler.model.builtin.domain import domains
 from envscaler.model.builtin.layout import fold, tidy
 
@@ -88,6 +89,16 @@ def test_the_linter_runs_from_the_command_line(capsys: pytest.CaptureFixture[str
     assert said.startswith("hotel: ok") and "class HotelFrontDesk:" in said
     assert main(["no_such_domain"]) == 1
     assert "cannot be put together" in capsys.readouterr().out
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    """The later one would take the place of the other without a word."""
+    luggage = domains()["delayed_luggage"]
+    parts = [
+        {**part, "register_verb": "trace"} if "register_verb" in part else part for part in luggage.parts
+    ]
+    with pytest.raises(ValueError, match="trace_bag is the name of two"):
+        build_world(luggage.model_copy(update={"parts": parts}))
 
 
 @pytest.mark.parametrize("name", sorted(domains()))

@@ -166,3 +166,17 @@ def test_records_show_themselves_without_running_what_they_hold() -> None:
         skeleton_id="s", initial_state={}, task="<script>x</script>", checks=[Check(item="<b>", source="")]
     )
     assert "<script>" not in shown._repr_html_()
+
+
+def test_a_changed_copy_has_an_id_of_its_own_and_a_known_id_makes_no_difference() -> None:
+    """The id is reckoned once; a copy must not carry that of what it was made from."""
+    import pickle
+
+    known, fresh = Task(text="a"), Task(text="a")
+    assert known.id and known == fresh and known.model_dump() == fresh.model_dump()
+    assert known.model_copy(update={"text": "b"}).id == Task(text="b").id != known.id
+    assert known.replace(text="b").id == Task(text="b").id
+    assert (
+        pickle.loads(pickle.dumps(known)).id == known.id
+        and "id" not in repr(known).split("(")[1].split("=")[0]
+    )

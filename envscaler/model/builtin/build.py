@@ -11,6 +11,7 @@ import ast
 import importlib
 import re
 import textwrap
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
@@ -186,7 +187,11 @@ def build_world(domain: Domain) -> World:
     """Bind the domain's parts in their order and render their templates."""
     shared: dict[str, Noun] = {}
     parts = tuple(_bind(settings, shared) for settings in domain.parts)
-    tools = {tool.name: tool for part in parts for tool in _tools(part)}
+    planned = [tool for part in parts for tool in _tools(part)]
+    tools = {tool.name: tool for tool in planned}
+    if len(tools) < len(planned):
+        twice = Counter(tool.name for tool in planned).most_common(1)[0][0]
+        raise ValueError(f"expected tools of different names; {twice} is the name of two")
     ranked = sorted((rule for part in parts for rule in _rules(part)), key=_rank)[:MOST_RULES]
     rules = {text: source for _, text, source in ranked}
     goals = tuple(goal for part in parts for goal in _goals(part, tools))
