@@ -39,9 +39,6 @@ from envscaler.world.witness import play, succeeded
 
 _CALLS = 40
 """Calls at random by which a tool may show that it does something."""
-_REFEREED = 500
-"""Calls that the referee tries of each version: a third of what it tries in an audit, for probes, the scenario and
-the certificates that hang on the tool are tried as well."""
 Shape = Set[tuple[str, str]]
 """Tables, and whether rows were added, removed or changed."""
 
@@ -180,7 +177,7 @@ class Acceptance:
         """The errors that the referee finds, in words, by kind and place."""
         key = (skeleton.id, digest(state))
         if key not in self._errors:
-            found = elsewhere(check_environment, skeleton, state, seed=self._seed, calls=_REFEREED)
+            found = elsewhere(check_environment, skeleton, state, seed=self._seed)
             self._errors[key] = {(f.kind, f.where): f.message for f in found if f.severity == "error"}
         return self._errors[key]
 

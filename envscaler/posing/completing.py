@@ -95,7 +95,8 @@ def complete_scenarios(
     done = _begun(many(several(skeletons), Skeleton), many(scenarios, Scenario), failures)
     done.count(n, 0, 0)
     for number in range(1, rounds + 1):
-        short = {one.id for one in done.skeletons if n > sum(s.skeleton_id == one.id for s in done.scenarios)}
+        had = Counter(scenario.skeleton_id for scenario in done.scenarios)
+        short = {one.id for one in done.skeletons if n > had[one.id]}
         # A tool whose scenarios were had all the same is taken to its author once; it may well be right.
         to_ask = short if number > 1 else {one.id for one in done.skeletons}
         against = [failure for failure in findings_against(done.scenarios) if failure.parent_id in to_ask]
