@@ -161,7 +161,7 @@ class Scale:
 SCALES = {
     "smoke": Scale("smoke", tasks=60, environments=3, probes=20, scenarios=5, rollouts=30),
     "default": Scale("default", tasks=None, environments=24, probes=100, scenarios=10, rollouts=600),
-    "paper": Scale("paper", tasks=None, environments=None, probes=100, scenarios=26, rollouts=2000),
+    "paper": Scale("paper", tasks=None, environments=None, probes=100, scenarios=26, rollouts=2400),
 }
 
 
