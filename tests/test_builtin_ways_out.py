@@ -81,7 +81,7 @@ def test_nights_are_not_swapped_into_a_hall_that_is_too_small() -> None:
     one, two = list(state["rehearsals"].values())[:2]
     one["day"], two["day"], one["hall_id"], two["hall_id"] = "2025-04-01", "2025-04-02", "HAL-001", "HAL-002"
     state["halls"]["HAL-001"]["places"], state["halls"]["HAL-002"]["places"] = 10, 3
-    swap = ("swap_nights", {"rehearsal_id": one["rehearsal_id"], "other_id": two["rehearsal_id"]})
+    swap = ("swap_nights", {"first_id": one["rehearsal_id"], "other_id": two["rehearsal_id"]})
     assert play("rehearsal_plan", state, swap)[0][0]["error"].endswith(f"too small for the {one['section']}.")
     slots = {"one": one["section"], "first": one["day"], "two": two["section"], "second": two["day"]}
     with pytest.raises(LookupError, match="too small"):

@@ -612,7 +612,7 @@ class Lines(Pattern):
                 customer_id: str = who it belongs to
                 tariff_id: str = its tariff
                 sim_card_id: str | None = the SIM card it works on, None after it was ported out
-                status: str = active, blocked, suspended or ported; after its last day it counts as ended
+                status: str = active, blocked, suspended, ported, or ended once its last day has passed
                 data_used_gb: float = data used in this month
                 roaming: bool = whether it may be used abroad
                 note: str = why it is not active, otherwise empty
@@ -709,7 +709,7 @@ class Lines(Pattern):
             "A line has a note that says why exactly when it is blocked, suspended or ported out.",
             """
             lines = rows(after, "lines").values()
-            return all((row.get("status") != "active") == bool(row.get("note")) for row in lines)
+            return all((row.get("status") not in ("active", "ended")) == bool(row.get("note")) for row in lines)
             """,
         ),
         RuleText(
@@ -1259,11 +1259,11 @@ def transfer_line(self, line_id: str, customer_id: str) -> dict:
                 "customer_id": people[n % len(people)],
                 "tariff_id": tariff["tariff_id"],
                 "sim_card_id": card,
-                "status": status,
+                "status": "ended" if over else status,
                 "data_used_gb": round(
                     float(rng.uniform(0.2, 1.6)) * (0 if over else tariff["data_gb"]) / 3, 1
                 ),
-                "roaming": bool(active and rng.random() < 0.3),
+                "roaming": bool(active and rng.random() < 0.3 and not over),
                 "note": self._note(s, rng, status),
                 "ends_on": later(today, -9) if status == "ported" else leaving,
             }

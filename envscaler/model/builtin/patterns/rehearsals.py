@@ -153,7 +153,7 @@ class Swap(RehearsalGoal):
             slots,
             "find_rehearsals section=one day=first",
             "find_rehearsals section=two day=second",
-            "swap_nights rehearsal_id<0 other_id<1/0/rehearsal_id",
+            "swap_nights first_id<0/0/rehearsal_id other_id<1/0/rehearsal_id",
         )
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
@@ -1216,19 +1216,19 @@ def call_section(self, section: str, work: str, day: str, start: str, end: str, 
     data = {**self.rehearsals[rehearsal_id], "called": [self.members[key]["name"] for key in people]}
     done data :: The {section} are called for {day}.
 
-def swap_nights(self, rehearsal_id: str, other_id: str) -> dict:
+def swap_nights(self, first_id: str, other_id: str) -> dict:
     """Let two rehearsals exchange night and hall; all are called anew, so excuses and stand-ins are void.
 
     Args:
-        rehearsal_id: Id of the one rehearsal.
+        first_id: Id of the one rehearsal.
         other_id: Id of the other one, on another day; each hall must have a place for all called to the other.
 
     Returns:
         Both `nights`, to be confirmed again, and the ids of those `called_again`, or an error.
     """
-    pair = [self.rehearsals.get(key) for key in (rehearsal_id, other_id)]
+    pair = [self.rehearsals.get(key) for key in (first_id, other_id)]
     one, two = pair
-    refuse if one is None or two is None :: There is no rehearsal {rehearsal_id if one is None else other_id!r}.
+    refuse if one is None or two is None :: There is no rehearsal {first_id if one is None else other_id!r}.
     refuse if "cancelled" in (one["status"], two["status"]) :: One of them is cancelled.
     refuse if one["day"] == two["day"] :: Both are on {one['day']}.
     for night, other in ((one, two), (two, one)):
@@ -1238,7 +1238,7 @@ def swap_nights(self, rehearsal_id: str, other_id: str) -> dict:
             refuse :: The {hall['name']} is too small for the {night['section']}.
         for row in self._calls(night["rehearsal_id"]):
             name, day = self.members[row["member_id"]]["name"], other["day"]
-            clash = self._elsewhere(row["member_id"], other, rehearsal_id, other_id)
+            clash = self._elsewhere(row["member_id"], other, first_id, other_id)
             refuse if clash :: {name} plays in {clash} on {day}.
     for field in ("day", "start", "end", "hall_id"):
         one[field], two[field] = two[field], one[field]
