@@ -175,7 +175,8 @@ def draw_benchmark_similarity(frame: pd.DataFrame, ax: "Axes | None" = None) -> 
                      edgecolors="white", linewidths=0.5)  # fmt: skip
         title = str(rows["title"].iloc[0])
         axes.annotate(title if len(title) < 47 else f"{title[:45]} …", (rows["max"].iloc[0], height), (8, 0),
-                      textcoords="offset points", va="center", fontsize=7.6, color="#555555")  # fmt: skip
+                      textcoords="offset points", va="center", fontsize=7.6, color="#555555",
+                      bbox={"facecolor": "white", "linewidth": 0, "pad": 1})  # fmt: skip
     ends = frame.groupby("half")["max"].agg(["min", "max", "mean"]).reindex(list(HALVES))
     if len(frame) > 1:
         axes.axvline(
