@@ -6,7 +6,7 @@ from collections import Counter
 import library
 import pytest
 import worlds
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from envscaler.schema import Call
@@ -172,6 +172,8 @@ def test_a_number_is_led_to_keys_that_are_numbers_only() -> None:
 
 
 @given(STATES, STATES, st.integers(0, 3))
+@example({"t": {"a": {"a": None}}}, {"t": {"a": {"a": [None]}}}, 0)
+@example({"t": {"a": {"a": 5}}}, {"t": {"a": {"a": [None]}}}, 0)
 @settings(max_examples=150, deadline=None)
 def test_no_mutant_is_the_right_state(before: dict, end: dict, seed: int) -> None:
     kept = copied(end)

@@ -214,7 +214,11 @@ class _Maker:
         new = [
             way
             for way, value in now.items()
-            if (len(value) != len(was.get(way, ())) if _is_list(value) else not _in(was, way, value))
+            if (
+                len(value) != len(old if _is_list(old := was.get(way)) else ())
+                if _is_list(value)
+                else not _in(was, way, value)
+            )
         ]
         made = [Leaf(record.table, record.key, way) for way in new]
         self._old |= {leaf: was[leaf.path] for leaf in made if leaf.path in was}
