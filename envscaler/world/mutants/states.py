@@ -211,14 +211,11 @@ class _Maker:
         """Leaves of a record, or attribute, that are not as before."""
         now, was = _parts(self._after, record), _parts(self._before, record)
         # A list that lost or gained an entry is one thing made wrong, besides its entries.
+        length = {way: len(value) for way, value in was.items() if _is_list(value)}
         new = [
             way
             for way, value in now.items()
-            if (
-                len(value) != len(old if _is_list(old := was.get(way)) else ())
-                if _is_list(value)
-                else not _in(was, way, value)
-            )
+            if (len(value) != length.get(way, 0) if _is_list(value) else not _in(was, way, value))
         ]
         made = [Leaf(record.table, record.key, way) for way in new]
         self._old |= {leaf: was[leaf.path] for leaf in made if leaf.path in was}
