@@ -4,13 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from builtin import skeleton_of
 
-from envscaler.model.builtin import BuiltinModel
 from envscaler.model.builtin.build import World, world_of
-from envscaler.model.builtin.domain import domains
 from envscaler.model.builtin.pattern import Goal
-from envscaler.schema import Theme
-from envscaler.skeletons import build_skeleton
 from envscaler.world.environment import Environment
 
 ORDERS = ["blood_bank", "food_delivery", "pharmacy", "online_shop"]
@@ -82,24 +79,14 @@ def test_what_is_for_a_single_time_is_told_where_it_is_written_and_renewed(name:
 
 @pytest.mark.parametrize("name", INTOLERANT)
 def test_nobody_is_given_what_stands_in_the_record_since(name: str) -> None:
-    world, rng, domain = world_of(name), np.random.default_rng(7), domains()[name]
+    world = world_of(name)
     v = world.parts[1].v
-    theme = Theme(
-        title=domain.word_title(rng),
-        summary=domain.word_summary(rng),
-        usefulness=8,
-        modelability=8,
-        task_ids=["t"],
-        example="Please help me.",
-    )
-    state = world.state(rng)
+    state = world.state(np.random.default_rng(7))
     for row in state[v.x.ids].values():
         group = state[v.i.ids][row[f"{v.i.id}_id"]][v.g.name]
         state[v.p.ids][row[f"{v.p.id}_id"]][v.s.intolerance] = group
     refused = set()
-    with Environment(
-        build_skeleton(theme, BuiltinModel(fault_rate=0)), state, max_steps=10_000
-    ) as environment:
+    with Environment(skeleton_of(name), state, max_steps=10_000) as environment:
         environment.reset(seed=0)
         before = environment.state
         for key, row in state[v.x.ids].items():

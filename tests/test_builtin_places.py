@@ -1,32 +1,14 @@
 """Worlds with places to be had, on classes and on days off: what their certificates cannot see."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from builtin import skeleton_of
 
-from envscaler.model.builtin import BuiltinModel
 from envscaler.model.builtin.build import world_of
-from envscaler.model.builtin.domain import domains
-from envscaler.schema import Skeleton, Theme
-from envscaler.skeletons import build_skeleton
 from envscaler.world.check import broken_invariants
 from envscaler.world.environment import Environment
-
-
-@cache
-def skeleton_of(name: str) -> Skeleton:
-    rng, domain = np.random.default_rng(7), domains()[name]
-    theme = Theme(
-        title=domain.word_title(rng),
-        summary=domain.word_summary(rng),
-        usefulness=8,
-        modelability=8,
-        task_ids=["t"],
-        example="Please help me.",
-    )
-    return build_skeleton(theme, BuiltinModel(fault_rate=0))
 
 
 def goal_of(name: str, kind: str) -> Any:

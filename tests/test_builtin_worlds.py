@@ -5,23 +5,21 @@
 
 import ast
 import json
-from functools import cache
 
 import numpy as np
 import pytest
+from builtin import MODEL, skeleton_of
 
 from envscaler import connect_encoder
 from envscaler.agent import PromptAgent, SchemaAgent, ToolAgent
 from envscaler.audits import audit_skeleton
 from envscaler.episode import roll_out
-from envscaler.model.builtin import BuiltinModel
 from envscaler.model.builtin.build import World, world_of
 from envscaler.model.builtin.domain import domains
 from envscaler.model.builtin.lint import facts, lint_domain
 from envscaler.model.builtin.pattern import Added, Changed, Goal
 from envscaler.scenarios import build_scenario
-from envscaler.schema import Call, Rule, Skeleton, Theme
-from envscaler.skeletons import build_skeleton
+from envscaler.schema import Call, Rule
 from envscaler.world.check import broken_invariants
 from envscaler.world.environment import Environment
 from envscaler.world.lint import lint
@@ -29,24 +27,8 @@ from envscaler.world.proving.binding import binding_rules
 from envscaler.world.source import parse_class
 from envscaler.world.witness import resolve
 
-MODEL = BuiltinModel(fault_rate=0)
 NAMES = sorted(domains())
 every_world = pytest.mark.parametrize("name", NAMES)
-
-
-@cache
-def skeleton_of(name: str) -> Skeleton:
-    rng = np.random.default_rng(7)
-    domain = domains()[name]
-    theme = Theme(
-        title=domain.word_title(rng),
-        summary=domain.word_summary(rng),
-        usefulness=8,
-        modelability=8,
-        task_ids=["t"],
-        example="Please help me.",
-    )
-    return build_skeleton(theme, MODEL)
 
 
 @every_world

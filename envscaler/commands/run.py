@@ -61,9 +61,8 @@ def _run(parsed: argparse.Namespace) -> Report:
     # Say what is wrong with the model (no key, no server, no such name) before minutes are spent on a first notebook.
     connect(parsed.model, base_url=parsed.base_url or None, ledger=run.ledger).check()
     os.environ.setdefault("OMP_NUM_THREADS", str(os.cpu_count() or 1))
-    os.environ.setdefault(
-        "OMP_WAIT_POLICY", "PASSIVE"
-    )  # beside other work, threads that spin while they wait halve the pace
+    # Threads that spin while they wait for one another halve the pace of encoding beside other work.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     return run_series(notebooks, run, parameters, progress=not parsed.no_progress), True
 
 
