@@ -76,6 +76,10 @@ def scenario(task: str, **statuses: str) -> Scenario:
     return Scenario(skeleton_id="s", initial_state={}, task=task, checks=[check], certificate=certificate)
 
 
+def nothing(*columns: str) -> pd.DataFrame:
+    return pd.DataFrame(columns=list(columns))
+
+
 SWEEP = pd.DataFrame({"threshold": [0.7, 0.8, 0.9], "themes": [10, 30, 40]})
 PAIRS = pd.DataFrame({"similarity": [0.71, 0.79, 0.8, 0.83, 0.99]})
 COUNTS = {"requests": 60, "stateful": 40, "themes": 12, "skeletons": 3}
@@ -96,6 +100,11 @@ DRAWINGS: dict[str, Callable[[], Figure]] = {
     "main results": figures.draw_main_results,
     "dedup curve": lambda: figures.draw_dedup_curve(SWEEP, threshold=0.8),
     "dedup curve, no threshold": lambda: figures.draw_dedup_curve(SWEEP),
+    "dedup curve, none": lambda: figures.draw_dedup_curve(SWEEP.iloc[:0], threshold=0.8),
+    "likeness, none": lambda: figures.draw_benchmark_similarity(nothing("title", "nearest", "max", "half")),
+    "diversity, none": lambda: figures.draw_diversity(
+        nothing("measure", "environments", "mean", "low", "high")
+    ),
     "similarities": lambda: figures.draw_similarities(PAIRS, 0.8),
     "similarities, none": lambda: figures.draw_similarities(PAIRS.iloc[:0], 0.8),
     "similarities, none above": lambda: figures.draw_similarities(PAIRS, 0.995),

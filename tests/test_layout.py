@@ -135,6 +135,15 @@ def test_import_is_light() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_a_command_line_is_parsed_before_anything_heavy_is_imported() -> None:
+    code = (
+        "import sys, envscaler.__main__\n"
+        "heavy = {'torch', 'umap', 'openai', 'sklearn', 'matplotlib', 'jsonschema', 'IPython'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_every_public_name_is_there() -> None:
     import envscaler
 

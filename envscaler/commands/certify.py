@@ -8,13 +8,16 @@ import argparse
 import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from envscaler import project
-from envscaler.certifying.examine import Recorded
 from envscaler.commands import Commands, Report, each_once, readable, tell
 from envscaler.error import ParameterError, StoreError
 from envscaler.schema import Failure, Scenario, Skeleton
 from envscaler.store import Records
+
+if TYPE_CHECKING:  # half of what a command takes to start
+    from envscaler.certifying.examine import Recorded
 
 MOST_RECORDED = 4
 """Recorded episodes of one scenario that are tried as witnesses; there may be thousands, and a few do."""
@@ -82,7 +85,7 @@ def _certify(parsed: argparse.Namespace) -> Report:
     return told, certified.complete and not (parsed.strict and certified.errors)
 
 
-Read = tuple[Records[Skeleton], Records[Scenario], dict[str, list[Recorded]], list[Failure]]
+Read: TypeAlias = "tuple[Records[Skeleton], Records[Scenario], dict[str, list[Recorded]], list[Failure]]"
 
 
 def _read(parsed: argparse.Namespace) -> Read:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from envscaler.error import ParameterError, StoreError
+from envscaler.given import one
 from envscaler.model.budget import Ledger
 from envscaler.project import Scale, get_scale, sizes_path
 from envscaler.schema import Usage
@@ -74,7 +75,7 @@ def cost_table(ledger: Ledger, kept: Mapping[str, int]) -> pd.DataFrame:
 @in_house_style
 def draw_accounts(ledger: Ledger, ax: "Axes | None" = None) -> "Figure":
     """Tokens by stage, coloured by who asked."""
-    frame = ledger.frame()
+    frame = one(ledger, Ledger).frame()
     frame["tokens"] = (frame["input_tokens"] + frame["output_tokens"]) / 1e6
     wide = frame.pivot_table(
         index="stage", columns="role", values="tokens", aggfunc="sum", sort=False
@@ -137,12 +138,14 @@ def estimate(
         raise StoreError(f"{sizes_path()}: expected a table of sizes by step, got: {error}") from error
     price = Ledger(prices=prices).price(model)
     rows = []
-    for step, one in measured.items():
-        calls = round(one["calls"] * _units(size, one["unit"], one["units"], environments) / one["units"])
+    for step, known in measured.items():
+        calls = round(
+            known["calls"] * _units(size, known["unit"], known["units"], environments) / known["units"]
+        )
         usage = Usage(
             calls=calls,
-            input_tokens=round(one["input_tokens"] * calls / one["calls"]),
-            output_tokens=round(one["output_tokens"] * calls / one["calls"]),
+            input_tokens=round(known["input_tokens"] * calls / known["calls"]),
+            output_tokens=round(known["output_tokens"] * calls / known["calls"]),
         )
         rows.append({"step": step, **usage.model_dump(), "usd": price.of(usage) if price else float("nan")})
     return pd.DataFrame(rows)

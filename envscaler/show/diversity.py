@@ -23,7 +23,18 @@ from envscaler.given import a_frame, a_path, at_least, many
 from envscaler.model.request import Encoder
 from envscaler.project import benchmark_path, check_seed
 from envscaler.schema import Part, Scenario, Skeleton
-from envscaler.show.canvas import INK, OURS, PAPER, QUIET, THIRD, axes_for, count_axis, in_house_style, say
+from envscaler.show.canvas import (
+    INK,
+    OURS,
+    PAPER,
+    QUIET,
+    THIRD,
+    axes_for,
+    count_axis,
+    in_house_style,
+    say,
+    says_nothing,
+)
 from envscaler.show.depth import depth_frame
 from envscaler.show.stats import quantiles
 from envscaler.store import read_text, sentence
@@ -165,6 +176,9 @@ def draw_benchmark_similarity(frame: pd.DataFrame, ax: "Axes | None" = None) -> 
         frame["nearest"].value_counts().reindex(frame.columns[6:], fill_value=0).sort_values(kind="stable")
     )
     figure, (axes,) = axes_for(ax, (9.5, 1.6 + 0.55 * len(counts)))
+    if frame.empty:
+        says_nothing(axes, "There are no environments.")
+        return figure
     width = float(np.ptp(frame["max"])) or 0.1
     for height, name in enumerate(counts.index):
         rows = frame[frame["nearest"] == name]
@@ -278,6 +292,10 @@ def draw_diversity(frame: pd.DataFrame, ax: "Sequence[Axes] | None" = None) -> "
     a_frame(frame, ["measure", "environments", "mean", "low", "high"], "`diversity_frame`")
     of = {name: rows.set_index("environments") for name, rows in frame.groupby("measure")}
     figure, (left, right) = axes_for(ax, (11, 4.6), columns=2)
+    if frame.empty:
+        for axes in (left, right):
+            says_nothing(axes, "There are no environments.")
+        return figure
     near, count = of["nearest"].dropna(), int(frame["environments"].max())
     _curve(left, near, OURS, "")
     left.set(ylabel="mean cosine to the nearest other one")

@@ -54,6 +54,9 @@ def draw_dedup_curve(
     name = "themes" if "themes" in a_frame(sweep, ["threshold"], "`MergedThemes.sweep`") else "kept"
     left = a_frame(sweep, [name], "`MergedThemes.sweep`")[name]
     figure, (axes,) = axes_for(ax, (7, 4))
+    if sweep.empty:
+        says_nothing(axes, "No threshold was tried.")
+        return figure
     axes.plot(sweep["threshold"], left, marker="o", markersize=4, color=OURS)
     axes.set(
         xlabel="least cosine similarity of two themes that merge", ylabel="themes that stand", ylim=(0, None)
