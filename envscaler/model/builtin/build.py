@@ -79,6 +79,15 @@ _NEXT_ID = '''
         numbers = [int(key.rpartition("-")[2]) for key in table if key.rpartition("-")[2].isdigit()]
         return f"{prefix}-{max(numbers, default=0) + 1:03d}"
 '''
+_IS_DATE = '''
+    @staticmethod
+    def _is_date(text: str) -> bool:
+        """Tell whether the text is a date as YYYY-MM-DD."""
+        try:
+            return date.fromisoformat(text).isoformat() == text
+        except ValueError:
+            return False
+'''
 
 
 @dataclass(frozen=True)
@@ -163,7 +172,14 @@ class World:
     def _imports(self) -> list[str]:
         wanted = {"from copy import deepcopy", "from typing import TypedDict"}
         wanted |= {line for part in self.parts for line in part.pattern.IMPORTS}
-        return sorted(wanted, key=lambda line: line.split()[1])
+        if _IS_DATE in self.helpers:
+            wanted.add("from datetime import date")
+        names: dict[str, set[str]] = {}
+        for line in wanted:
+            module, _, imported = line.partition(" import ")
+            names.setdefault(module, set()).update(filter(None, imported.split(", ")))
+        lines = [f"{m} import {', '.join(sorted(n))}" if n else m for m, n in names.items()]
+        return sorted(lines, key=lambda line: line.split()[1])
 
     def _constructor(self) -> list[str]:
         names = [f'"{table.noun.ids}"' for table in self.tables]
@@ -199,6 +215,8 @@ def build_world(domain: Domain) -> World:
     helpers = list(
         dict.fromkeys(tidy(_render(p.pattern.HELPERS, p.v)) for p in parts if p.pattern.HELPERS.strip())
     )
+    if any("self._is_date(" in code for code in [*helpers, *(tool.source for tool in planned)]):
+        helpers.insert(0, _IS_DATE)
     return World(domain, parts, tables, rules, "".join(helpers), tools, goals)
 
 

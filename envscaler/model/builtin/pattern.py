@@ -10,6 +10,7 @@ A pattern is one file `patterns/<name>.py` that ends in `PATTERN = TheClass`. It
    told by the string it stands in. Some lines have a short form, spelt out before rendering: `need r` (look the
    record of noun `r` up by its id, or refuse), `refuse if <condition> :: <message>` (the condition may be left
    out), `done <data> :: <message>`; a message with `{…}` is an f-string. Lines that get too long are folded.
+   Every world has `self._next_id(table, prefix)`, and `self._is_date(text)` where something calls it.
 5. `generate`: rows of its tables for a new state; the tables of earlier parts are filled.
 6. `GOALS`: sub-tasks a user may have.
 

@@ -44,16 +44,6 @@ def get_<<n.id>>(self, <<n.id>>_id: str) -> dict:
 <%- endmacro %>
 '''
 
-IS_DATE = '''
-    @staticmethod
-    def _is_date(text: str) -> bool:
-        """Tell whether the text is a date as YYYY-MM-DD."""
-        try:
-            return date.fromisoformat(text).isoformat() == text
-        except ValueError:
-            return False
-'''
-
 
 def first_fitting(goal: Goal, options: Iterable[Slots], state: State) -> Slots | None:
     """The first slots of which the goal's outcome says that the state allows them, None for none."""

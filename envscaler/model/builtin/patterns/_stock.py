@@ -30,7 +30,7 @@ from envscaler.model.builtin.pattern import (
     shuffled,
 )
 from envscaler.model.builtin.patterns._brief import form
-from envscaler.model.builtin.patterns._snippets import IS_DATE, MACROS
+from envscaler.model.builtin.patterns._snippets import MACROS
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -419,9 +419,7 @@ RULES = (
     ),
 )
 
-HELPERS = (
-    IS_DATE
-    + '''
+HELPERS = '''
     def _promised(self, <<lid>>: str) -> int:
         """Return how many units of <<l.a>> wait for whoever they are meant for."""
         lines = [line for line in self.<<t.ids>>.values() if line["<<lid>>"] == <<lid>>]
@@ -468,7 +466,6 @@ HELPERS = (
         }
         self.<<e.ids>>[<<e.id>>["<<eid>>"]] = <<e.id>>
 '''
-)
 
 READS = (
     MACROS

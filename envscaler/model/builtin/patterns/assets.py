@@ -29,7 +29,7 @@ from envscaler.model.builtin.pattern import (
     pick,
     shuffled,
 )
-from envscaler.model.builtin.patterns._snippets import IS_DATE, MACROS
+from envscaler.model.builtin.patterns._snippets import MACROS
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -930,9 +930,7 @@ class Assets(Pattern):
         ),
     )
 
-    HELPERS = (
-        IS_DATE
-        + '''
+    HELPERS = '''
     @staticmethod
     def _due_on(<<a.id>>: dict) -> str:
         """Return the date the next <<t>> of <<a.a>> is due."""
@@ -955,7 +953,6 @@ class Assets(Pattern):
                 return <<t.id>>
         return None
 '''
-    )
 
     READS = (
         MACROS

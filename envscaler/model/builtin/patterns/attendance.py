@@ -25,7 +25,6 @@ from envscaler.model.builtin.pattern import (
     shuffled,
 )  # fmt: skip
 from envscaler.model.builtin.patterns._brief import any_of, form, steps
-from envscaler.model.builtin.patterns._snippets import IS_DATE
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -663,9 +662,7 @@ class Attendance(Pattern):
         ),
     )
 
-    HELPERS = (
-        IS_DATE
-        + '''
+    HELPERS = '''
     @staticmethod
     def _is_open(text: str) -> bool:
         """Tell whether the text is a time as HH:MM at which the house is open, 07:00 to 18:00."""
@@ -730,7 +727,6 @@ class Attendance(Pattern):
         person = self.pickup_people.get(pickup_person_id)
         return person is not None and person["child_id"] == child_id and not person["withdrawn"]
 '''
-    )
 
     READS = '''
 def find_children(self, name: str) -> dict:

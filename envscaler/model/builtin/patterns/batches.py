@@ -25,7 +25,6 @@ from envscaler.model.builtin.pattern import (
     pick,
     shuffled,
 )
-from envscaler.model.builtin.patterns._snippets import IS_DATE
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -488,11 +487,7 @@ class Batches(Pattern):
         ),
     )
 
-    HELPERS = (
-        "%% if s.keeps\n"
-        + IS_DATE
-        + '''%% endif
-
+    HELPERS = '''
     def _in_order(self, ingredient: str) -> list[dict]:
         """Return the lots of an ingredient that can be used, in the order in which they are."""
         lots = [
@@ -525,7 +520,6 @@ class Batches(Pattern):
 %% endif
         <<b.id>>["step"] = steps[steps.index(<<b.id>>["step"]) + 1]
 '''
-    )
 
     READS = '''
 def find_<<q.ids>>(self, name: str) -> dict:

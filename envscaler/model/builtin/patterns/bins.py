@@ -438,6 +438,7 @@ def list_<<t.ids>>(
         The <<t.many>>, each with the <<g>> and the label of the <<b>>.
     """
 <<one_of("status", "status", line_statuses)>>
+    refuse if ship_on is not None and not self._is_date(ship_on) :: {ship_on!r} is not a date as YYYY-MM-DD.
     wanted = {"pick_list": pick_list, "customer": customer, "ship_on": ship_on, "<<kid>>": <<kid>>, "status": status}
     selected = []
     for pick in self.<<t.ids>>.values():

@@ -958,11 +958,7 @@ def list_quiet_channels(self, since: str) -> dict:
     Returns:
         The channels with the ids of their `managers`, their `size` and `last_message_on`.
     """
-    try:
-        day = date.fromisoformat(since).isoformat()
-    except ValueError:
-        day = ""
-    refuse if day != since or day > self.today :: {since!r} is not a day up to today, as YYYY-MM-DD.
+    refuse if not self._is_date(since) or since > self.today :: {since!r} is not a day up to today, as YYYY-MM-DD.
     quiet = [self._about(channel) for channel in self.channels.values() if channel["status"] == "open"]
     quiet = [channel for channel in quiet if channel["last_message_on"] < since]
     return {"success": True, "data": sorted(quiet, key=lambda c: (c["last_message_on"], c["name"]))}

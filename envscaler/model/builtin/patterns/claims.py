@@ -31,7 +31,7 @@ from envscaler.model.builtin.pattern import (
     pick,
     shuffled,
 )
-from envscaler.model.builtin.patterns._snippets import IS_DATE, MACROS
+from envscaler.model.builtin.patterns._snippets import MACROS
 from envscaler.model.builtin.patterns.booking import later, length
 from envscaler.model.builtin.phrase import Slots
 
@@ -700,9 +700,7 @@ class Claims(Pattern):
         ),
     )
 
-    HELPERS = (
-        IS_DATE
-        + '''
+    HELPERS = '''
     @staticmethod
     def _required(<<k.name>>: str) -> dict[str, list[str]]:
         """Return each <<causeword>> that this <<kindword>> covers, with the <<d.many>> it takes."""
@@ -737,7 +735,6 @@ class Claims(Pattern):
         justified = <<q.id>>["amount_claimed"] - <<c.id>>["<<own_share>>"]
         return round(max(0.0, min(justified, self._remaining(<<c.id>>))), 2)
 '''
-    )
 
     READS = (
         MACROS

@@ -902,6 +902,7 @@ def find_flights(
     Returns:
         The flights by day and time, each with the places left in `economy` and `business`.
     """
+    refuse if day is not None and not self._is_date(day) :: {day!r} is not a date as YYYY-MM-DD.
     wanted = {"number": number, "origin": origin, "destination": destination, "day": day}
     flights = []
     for key, flight in self.flights.items():
@@ -924,6 +925,7 @@ def find_connections(self, origin: str, destination: str, day: str) -> dict:
         Pairs of flights with at least <<s.connection>> minutes between them, each with the `wait` in minutes and the
         economy places left on the `fuller` of the two, the earliest arrival first.
     """
+    refuse if not self._is_date(day) :: {day!r} is not a date as YYYY-MM-DD.
     today = [flight for flight in self.flights.values() if flight["day"] == day and flight["status"] != "closed"]
     ways = []
     for first in today:
@@ -1006,6 +1008,7 @@ def list_missed_connections(self, day: str | None = None) -> dict:
     Returns:
         For each the `passenger`, the number of the flight that is `late` and of the one that is `missed`.
     """
+    refuse if day is not None and not self._is_date(day) :: {day!r} is not a date as YYYY-MM-DD.
     lines = []
     for flight in self.flights.values():
         if flight["status"] == "scheduled" and day in (None, flight["day"]):

@@ -26,7 +26,6 @@ from envscaler.model.builtin.pattern import (
     pick,
     shuffled,
 )
-from envscaler.model.builtin.patterns._snippets import IS_DATE
 from envscaler.model.builtin.patterns.appointments import clock, minutes
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
@@ -892,9 +891,7 @@ class Floor(Pattern):
         ),
     )  # fmt: skip
 
-    HELPERS = (
-        IS_DATE
-        + '''
+    HELPERS = '''
     @staticmethod
     def _minutes(clock: str) -> int | None:
         """Return the minutes since midnight of a time as HH:MM, None when it is none."""
@@ -955,7 +952,6 @@ class Floor(Pattern):
         self.tickets[ticket["ticket_id"]] = ticket
         return ticket
 '''
-    )
 
     READS = '''
 def find_guests(self, name: str) -> dict:

@@ -25,7 +25,6 @@ from envscaler.model.builtin.pattern import (
     shuffled,
 )  # fmt: skip
 from envscaler.model.builtin.patterns._brief import any_of, form, steps
-from envscaler.model.builtin.patterns._snippets import IS_DATE
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -648,9 +647,7 @@ class Gradebook(Pattern):
         ),
     )
 
-    HELPERS = (
-        IS_DATE
-        + '''
+    HELPERS = '''
     def _work(self, student_id: str, assignment_id: str) -> dict | None:
         """Return what a student has in for an assignment, None for nothing."""
         for submission in self.submissions.values():
@@ -718,7 +715,6 @@ class Gradebook(Pattern):
         self.notes[note["note_id"]] = note
         return note
 '''
-    )
 
     READS = '''
 def find_students(self, name: str) -> dict:

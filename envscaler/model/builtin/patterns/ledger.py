@@ -525,6 +525,7 @@ def list_<<e.ids>>(self, <<a.id>>_id: str, since: str | None = None) -> dict:
         The <<e.many>>, or an error for an unknown id.
     """
     refuse if <<a.id>>_id not in self.<<a.ids>> :: There is no <<a>> with the id {<<a.id>>_id!r}.
+    refuse if since is not None and not self._is_date(since) :: {since!r} is not a date as YYYY-MM-DD.
     selected = [
         dict(<<e.id>>)
         for <<e.id>> in self.<<e.ids>>.values()

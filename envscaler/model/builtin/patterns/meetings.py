@@ -1039,6 +1039,7 @@ def show_day(self, colleague_id: str, day: str) -> dict:
     """
     colleague = self.colleagues.get(colleague_id)
     refuse if colleague is None :: There is no colleague {colleague_id!r}.
+    refuse if not self._is_date(day) :: {day!r} is not a date as YYYY-MM-DD.
     entries: list[dict] = []
     for row in self.focus_blocks.values():
         if (row["colleague_id"], row["day"]) == (colleague_id, day):
@@ -1157,6 +1158,8 @@ def search_meetings(
     Returns:
         The meetings with the number of people `coming` and their length in `minutes`.
     """
+    for day in (from_day, to_day):
+        refuse if day is not None and not self._is_date(day) :: {day!r} is not a date as YYYY-MM-DD.
     part, hits = (text or "").lower(), []
     for key, meeting in self.meetings.items():
         if meeting["status"] != "planned" or organiser_id not in (None, meeting["organiser_id"]):
@@ -1222,6 +1225,8 @@ def sum_meeting_hours(self, from_day: str, to_day: str, team: str | None = None)
         People with their `hours` and the number of `meetings`, those with most hours first.
     """
     refuse if team not in (None, <<quoted(s.teams)>>) :: There is no team {team!r}.
+    for day in (from_day, to_day):
+        refuse if not self._is_date(day) :: {day!r} is not a date as YYYY-MM-DD.
     refuse if from_day > to_day :: {from_day} is after {to_day}.
     sums = {key: [0, 0] for key, row in self.colleagues.items() if team in (None, row["team"])}
     for row in self.invitations.values():

@@ -1000,6 +1000,7 @@ def find_rehearsals(
         The rehearsals, each with the name of its `hall` and how many are `called`, excused or not, and `present`.
     """
     refuse if section not in (None, <<quoted(s.sections)>>) :: There is no section {section!r}.
+    refuse if day is not None and not self._is_date(day) :: {day!r} is not a date as YYYY-MM-DD.
     selected = []
     for key, row in self.rehearsals.items():
         asked = {"section": section, "work": work, "day": day}
@@ -1019,6 +1020,7 @@ def list_calls(self, member_id: str, day: str | None = None) -> dict:
         The calls with day, start, work and `role`: called, excused or stand-in; cancelled nights are left out.
     """
     refuse if member_id not in self.members :: There is no member {member_id!r}.
+    refuse if day is not None and not self._is_date(day) :: {day!r} is not a date as YYYY-MM-DD.
     listed = []
     for row in self.calls.values():
         night = self.rehearsals[row["rehearsal_id"]]

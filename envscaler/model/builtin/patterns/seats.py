@@ -916,6 +916,7 @@ def list_performances(self, title: str | None = None, series: str | None = None,
         The performances with the number of days `ahead`.
     """
     refuse if series is not None and series not in (<<quoted(series)>>) :: There is no series {series!r}.
+    refuse if day is not None and not self._is_date(day) :: {day!r} is not a date as YYYY-MM-DD.
     programme = []
     for performance in self.performances.values():
         ahead = self._ahead(performance)

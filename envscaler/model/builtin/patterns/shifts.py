@@ -27,7 +27,7 @@ from envscaler.model.builtin.pattern import (
     pick,
     shuffled,
 )
-from envscaler.model.builtin.patterns._snippets import IS_DATE, MACROS
+from envscaler.model.builtin.patterns._snippets import MACROS
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -675,9 +675,7 @@ class Shifts(Pattern):
         ),
     )
 
-    HELPERS = (
-        IS_DATE
-        + '''
+    HELPERS = '''
     def _on_<<h.id>>(self, <<h.id>>_id: str) -> list[dict]:
         """Return the <<d.many>> of <<h.a>> that were not withdrawn."""
         return [
@@ -717,7 +715,6 @@ class Shifts(Pattern):
                 return <<w.id>>
         return None
 '''
-    )
 
     READS = (
         MACROS
@@ -758,6 +755,7 @@ def list_<<h.ids>>(
     """
 <<one_of(part, partwords, parts)>>
 <<one_of("status", "status", ["planned", "cancelled"])>>
+    refuse if held_on is not None and not self._is_date(held_on) :: {held_on!r} is not a date as YYYY-MM-DD.
     selected = [
         {**entry, "free_places": entry["places"] - len(self._on_<<h.id>>(key))}
         for key, entry in self.<<h.ids>>.items()
@@ -830,6 +828,7 @@ def list_<<d.ids>>(
         The matching <<d.many>>, each with the day it is `held_on`; an empty list when there are none.
     """
 <<one_of("status", "status", ["assigned", "attended", "withdrawn"])>>
+    refuse if held_on is not None and not self._is_date(held_on) :: {held_on!r} is not a date as YYYY-MM-DD.
     selected = []
     for entry in self.<<d.ids>>.values():
         day = self.<<h.ids>>[entry["<<h.id>>_id"]]["held_on"]

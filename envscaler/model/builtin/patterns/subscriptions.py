@@ -25,7 +25,6 @@ from envscaler.model.builtin.pattern import (
     shuffled,
 )
 from envscaler.model.builtin.patterns._brief import form, steps
-from envscaler.model.builtin.patterns._snippets import IS_DATE
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -653,9 +652,7 @@ class Subscriptions(Pattern):
         ),
     )
 
-    HELPERS = (
-        IS_DATE
-        + '''
+    HELPERS = '''
     def _changeable(self, subscription_id: str) -> list[dict]:
         """Return the planned deliveries of a subscription before their deadline, the next first."""
         first = (date.fromisoformat(self.today) + timedelta(days=<<s.deadline>>)).isoformat()
@@ -714,7 +711,6 @@ class Subscriptions(Pattern):
         week = [first + timedelta(days=n) for n in range(7)]
         return next((day.isoformat() for day in week if day.strftime("%A") == weekday), first.isoformat())
 '''
-    )
 
     READS = '''
 def find_members(self, name: str) -> dict:
@@ -806,6 +802,7 @@ def list_deliveries(
         The deliveries, each with whether it is `changeable`, or an error.
     """
     refuse if subscription_id not in self.subscriptions :: There is no subscription with the id {subscription_id!r}.
+    refuse if delivery_on is not None and not self._is_date(delivery_on) :: {delivery_on!r} is not a date as YYYY-MM-DD.
     open_ones = {delivery["delivery_id"] for delivery in self._changeable(subscription_id)}
     listed = [
         {**delivery, "changeable": key in open_ones}

@@ -26,7 +26,6 @@ from envscaler.model.builtin.pattern import (
     shuffled,
 )  # fmt: skip
 from envscaler.model.builtin.patterns._brief import any_of, form, steps
-from envscaler.model.builtin.patterns._snippets import IS_DATE
 from envscaler.model.builtin.patterns.booking import later
 from envscaler.model.builtin.phrase import Slots
 
@@ -649,9 +648,7 @@ class Surveys(Pattern):
         ),
     )
 
-    HELPERS = (
-        IS_DATE
-        + '''
+    HELPERS = '''
     def _questions(self, form_id: str) -> list[dict]:
         """Return the questions of a form in their order."""
         asked = [question for question in self.questions.values() if question["form_id"] == form_id]
@@ -706,7 +703,6 @@ class Surveys(Pattern):
             invitation["status"] = "lapsed"
         return [dict(invitation) for invitation in outstanding]
 '''
-    )
 
     READS = '''
 def find_forms(self, title: str | None = None) -> dict:

@@ -475,6 +475,7 @@ def count_<<t.ids>>(self, since: str | None = None) -> dict:
     Returns:
         For each <<skillword>> the number of open, assigned and resolved <<t.many>>.
     """
+    refuse if since is not None and not self._is_date(since) :: {since!r} is not a date as YYYY-MM-DD.
     counts = {name: {"open": 0, "assigned": 0, "resolved": 0} for name in (<<quoted(k.choices)>>)}
     for <<t.id>> in self.<<t.ids>>.values():
         if since is None or <<t.id>>["opened_on"] >= since:

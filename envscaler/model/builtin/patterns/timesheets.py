@@ -1042,6 +1042,7 @@ def list_timesheets(
         The matching timesheets, each with `over`, its hours above or below the weekly duty.
     """
     refuse if status not in (None, "open", "submitted", "approved") :: There is no status {status!r}.
+    refuse if monday is not None and self._day(monday) is None :: {monday!r} is not a date as YYYY-MM-DD.
     wanted = {"<<p.id>>_id": <<p.id>>_id, "monday": monday, "status": status}
     wanted = {field: value for field, value in wanted.items() if value is not None}
     selected = [
