@@ -63,6 +63,19 @@ class Restricted(Part):
     """Which they are."""
 
 
+class Suited(Part):
+    """Services that each are for some kinds of those who come."""
+
+    name: str
+    """`species`"""
+    about: str
+    """What it means."""
+    flag: str
+    """The attribute of whoever comes that must be one of them."""
+    services: dict[str, list[str]]
+    """Service → the values it is for."""
+
+
 class AppointmentSettings(Settings):
     """A practice's words and numbers."""
 
@@ -120,6 +133,10 @@ class AppointmentSettings(Settings):
     """Share of the fee that stays due when somebody does not come."""
     restricted: Restricted | None = None
     """Services that are not for everybody."""
+    suited: Suited | None = None
+    """Which services are for which of those who come, where not all are for everybody."""
+    speaker: str = ""
+    """Who speaks for those who come and cannot speak, e.g. `owner`."""
     staff: int = 2
     """Practitioners of each field."""
 
@@ -129,6 +146,9 @@ class AppointmentSettings(Settings):
         ends = [minutes(clock) for pair in self.hours for clock in pair]
         if any(value % self.slot for value in takes + ends):
             raise ValueError(f"hours and durations: expected full {self.slot} minutes")
+        offered = {name for of in self.field.services.values() for name in of}
+        if self.suited and set(self.suited.services) != offered:
+            raise ValueError("suited: expected whom each service is for")
         return self
 
 
@@ -145,6 +165,13 @@ def clock(since_midnight: int) -> str:
 def weekday(day: str) -> str:
     """The weekday of a date."""
     return WEEKDAYS[date.fromisoformat(day).weekday()]
+
+
+def allowed(v: SimpleNamespace, person: dict[str, Any], service: dict[str, Any]) -> bool:
+    """Whether a service is one that this person may have at all."""
+    marked, suited = v.s.restricted, v.s.suited
+    cleared = marked is None or not service[marked.name] or person[marked.flag]
+    return bool(cleared) and (suited is None or person[suited.flag] in service[suited.name])
 
 
 def meets(row: dict[str, Any], day: str, start: str, end: str) -> bool:
@@ -198,11 +225,10 @@ class AppointmentGoal(Goal):
 
     def may_come(self, state: State, person: dict[str, Any], service: dict[str, Any]) -> bool:
         """Whether a person may book this service now."""
-        v, extra = self.v, self.v.s.restricted
+        v = self.v
         key = f"{v.p.id}_id"
         booked = [b for b in state[v.b.ids].values() if b[key] == person[key] and b["status"] == "booked"]
-        allowed = extra is None or not service[extra.name] or person[extra.flag]
-        return person["status"] == "active" and len(booked) < v.s.max_open and bool(allowed)
+        return person["status"] == "active" and len(booked) < v.s.max_open and allowed(v, person, service)
 
     def wish(self, state: State, rng: Rng) -> tuple[dict[str, Any], dict[str, Any]]:
         """A person and a service that this person may book now; raises `LookupError` when there is none."""
@@ -260,7 +286,7 @@ class BookFirst(AppointmentGoal):
     phrases = (
         "Please book the earliest possible <<b>> for the <<t>> {service:name} on or after {day:date} for <<p>> "
         "{name:name}, no matter with which <<r>>.",
-        "The <<p>> {name:name} would like the <<t>> {service:name} as soon as possible from {day:date} on, so "
+        "<<asker>> {name:name} would like the <<t>> {service:name} as soon as possible from {day:date} on, so "
         "book the first free slot of any <<r>>.",
         "Find out which <<r>> can offer the <<t>> {service:name} first, counting from {day:date}, and book "
         "that slot for <<p>> {name:name}.",
@@ -303,7 +329,7 @@ class BookAt(AppointmentGoal):
 
     phrases = (
         "Please book the <<t>> {service:name} with {who:name} for <<p>> {name:name} on {day:date} at {start:time}.",
-        "The <<p>> {name:name} has agreed with {who:name} on {service:name} on {day:date} at {start:time}, so please "
+        "<<asker>> {name:name} has agreed with {who:name} on {service:name} on {day:date} at {start:time}, so please "
         "book that <<b>>.",
         "For {name:name}, who is one of our <<p.many>>, I need the <<t>> {service:name} with {who:name} on "
         "{day:date}, starting at {start:time}.",
@@ -406,12 +432,12 @@ class MoveFirst(OneAppointment):
     """Move an appointment to the first free slot of the same practitioner from a day on."""
 
     phrases = (
-        "The <<p>> {name:name} cannot make the booked <<b>>, so move it to the first free slot of the same "
+        "<<asker>> {name:name} cannot make the booked <<b>>, so move it to the first free slot of the same "
         "<<r>> on or after {day:date}.",
         "Please move the booked <<b>> of <<p>> {name:name} to the earliest slot that the same <<r>> has free from "
         "{day:date} on.",
-        "{name:name} has to postpone the booked <<b>>; take whatever the same <<r>> has free first, counting from "
-        "{day:date}.",
+        "<<voice>>{name:name} has to postpone the booked <<b>>; take whatever the same <<r>> has free first, counting "
+        "from {day:date}.",
     )
     needs = ("find_<<p.ids>>", "list_<<b.ids>>", "find_free_slots", "move_<<b.id>>")
 
@@ -450,8 +476,8 @@ class MoveTo(OneAppointment):
 
     phrases = (
         "Please move the booked <<b>> of <<p>> {name:name} to {day:date} at {start:time}, with the same <<r>>.",
-        "The <<p>> {name:name} asks to have the booked <<b>> on {day:date} at {start:time} instead.",
-        "{name:name} called: the <<b>> that is booked should now take place on {day:date} at {start:time}.",
+        "<<asker>> {name:name} asks to have the booked <<b>> on {day:date} at {start:time} instead.",
+        "<<voice>>{name:name} called: the <<b>> that is booked should now take place on {day:date} at {start:time}.",
     )
     needs = ("find_<<p.ids>>", "list_<<b.ids>>", "move_<<b.id>>")
 
@@ -488,7 +514,7 @@ class Reassign(OneAppointment):
     phrases = (
         "{who:name} takes over the booked <<b>> of <<p>> {name:name}, day and time stay as they are.",
         "Please give the booked <<b>> of <<p>> {name:name} to {who:name} without changing the time.",
-        "The <<p>> {name:name} would rather see {who:name}, so change the <<r>> of the booked <<b>>.",
+        "<<asker>> {name:name} would rather see {who:name}, so change the <<r>> of the booked <<b>>.",
     )
     needs = ("find_<<p.ids>>", "list_<<b.ids>>", "find_<<r.ids>>", "reassign_<<b.id>>")
 
@@ -529,8 +555,8 @@ class Cancel(OneAppointment):
 
     phrases = (
         "Please cancel the booked <<b>> of <<p>> {name:name}.",
-        "The <<p>> {name:name} can no longer come to the booked <<b>>, which should therefore be cancelled.",
-        "{name:name} called off the <<b>> that is still booked, so please cancel it.",
+        "<<asker>> {name:name} can no longer come to the booked <<b>>, which should therefore be cancelled.",
+        "<<voice>>{name:name} called off the <<b>> that is still booked, so please cancel it.",
     )
     needs = ("find_<<p.ids>>", "list_<<b.ids>>", "cancel_<<b.id>>")
     weight = 0.7
@@ -818,11 +844,16 @@ class Appointments(Pattern):
             "arrivedwords": s.arrived.replace("_", " "),
             "finishedwords": s.finished.replace("_", " "),
             "only_for": s.restricted,
+            "suited": s.suited,
+            "asker": f"The {s.speaker} of" if s.speaker else f"The {shared[s.person]}",
+            "voice": f"The {s.speaker} of " if s.speaker else "",
         }
 
     def tables(self, v: SimpleNamespace) -> list[Table]:
         s, r, t, b, p = v.s, v.r, v.t, v.b, v.p
         only_for = [attribute(s.restricted.name, "bool", s.restricted.about)] if s.restricted else []
+        if s.suited:
+            only_for.append(attribute(s.suited.name, "list[str]", s.suited.about))
         sorts = attribute(s.field.name, "str", f"{s.field.about}: {', '.join(v.fields)}")
         return [
             Table(
@@ -990,6 +1021,19 @@ class Appointments(Pattern):
             rank=2,
         ),
         RuleText(
+            "<<t.a[:1]|upper>><<t.a[1:]>> is only booked for <<p.a>> of a <<suited.flag>> that it is meant for.",
+            """
+            people, services = rows(before, "<<p.ids>>"), rows(before, "<<t.ids>>")
+            return all(
+                people.get(str(row.get("<<p.id>>_id")), {}).get("<<suited.flag>>")
+                in (services.get(str(row.get("<<t.id>>_id")), {}).get("<<suited.name>>") or ())
+                for row in added("<<b.ids>>")
+            )
+            """,
+            when="suited is not none",
+            rank=0,
+        ),
+        RuleText(
             "Cancelling <<b.a>> fewer than <<s.cancel_days>> days ahead costs <<(s.cancel_share * 100)|int>> % "
             "of its <<feewords>>, and nothing before that.",
             """
@@ -1138,18 +1182,33 @@ def get_<<r.id>>_day(self, <<r.id>>_id: str, day: str) -> dict:
     works = self._weekday(day) in <<r.id>>["works_on"]
     return {"success": True, "data": {"day": day, "works": works, "<<b.ids>>": planned}}
 
+%% if suited is none
 def list_<<t.ids>>(self, <<f.name>>: str | None = None) -> dict:
+%% else
+def list_<<t.ids>>(self, <<f.name>>: str | None = None, <<suited.flag>>: str | None = None) -> dict:
+%% endif
     """List the <<t.many>> on offer, the <<most_expensive>> first.
 
     Args:
         <<f.name>>: Only those of this <<fieldword>>: <<fields|join(", ")>>. Leave out for all.
+%% if suited is not none
+        <<suited.flag>>: Only those meant for this <<suited.flag>>. Leave out for all.
+%% endif
 
     Returns:
         The <<t.many>> with duration and <<feewords>>, sorted by <<feewords>> from the highest to the lowest.
     """
     if <<f.name>> is not None and <<f.name>> not in (<<quoted(fields)>>):
         return {"success": False, "error": f"There is no <<fieldword>> {<<f.name>>!r}."}
+%% if suited is none
     selected = [dict(<<t.id>>) for <<t.id>> in self.<<t.ids>>.values() if <<f.name>> in (None, <<t.id>>["<<f.name>>"])]
+%% else
+    selected = [
+        dict(<<t.id>>)
+        for <<t.id>> in self.<<t.ids>>.values()
+        if <<f.name>> in (None, <<t.id>>["<<f.name>>"]) and <<suited.flag>> in (None, *<<t.id>>["<<suited.name>>"])
+    ]
+%% endif
     selected.sort(key=lambda <<t.id>>: (-<<t.id>>["<<s.fee>>"], <<t.id>>["<<t.id>>_id"]))
     return {"success": True, "data": selected}
 
@@ -1271,7 +1330,12 @@ def book_<<b.id>>(
     Args:
         <<p.id>>_id: Id of the <<p>>, who must be active and have <<few>> booked <<most>>.
         <<r.id>>_id: Id of the <<r>>, who takes bookings and is of the <<fieldword>> of the <<t>>.
+%% if suited is none
         <<t.id>>_id: Id of the <<t>>, which says how long it takes and what it <<cost>>s.
+%% else
+        <<t.id>>_id: Id of the <<t>>, which says how long it takes, what it <<cost>>s, and of which <<suited.flag>> the
+            <<p>> has to be.
+%% endif
         day: Date, as YYYY-MM-DD; after today and at most <<s.horizon>> days ahead.
         start_time: When it begins, as HH:MM, on a full <<s.slot>> minutes and within the hours of the <<r>>.
 
@@ -1296,6 +1360,11 @@ def book_<<b.id>>(
 %% if only_for is not none
     if <<t.id>>["<<only_for.name>>"] and not <<p.id>>["<<only_for.flag>>"]:
         return {"success": False, "error": f"{<<t.id>>['name']} is only for <<p.a>> who has <<only_for.flag>> set."}
+%% endif
+%% if suited is not none
+    if <<p.id>>["<<suited.flag>>"] not in <<t.id>>["<<suited.name>>"]:
+        kind, meant = <<p.id>>["<<suited.flag>>"], ", ".join(<<t.id>>["<<suited.name>>"])
+        refuse :: {<<t.id>>['name']} is not for a {kind}; it is for: {meant}.
 %% endif
     if not self._is_day(day):
         return {"success": False, "error": f"{day!r} is not a date like {self.today}."}
@@ -1611,7 +1680,11 @@ def set_<<r.id>>_bookings(self, <<r.id>>_id: str, takes_bookings: bool) -> dict:
         every = [(field, name, *rest) for field, of in s.field.services.items() for name, rest in of.items()]
         for i, (field, name, takes, fee) in enumerate(every):
             key = key_of(s.service_prefix, i + 1)
-            only_for = {s.restricted.name: name in s.restricted.services} if s.restricted else {}
+            only_for: dict[str, Any] = {}
+            if s.restricted:
+                only_for[s.restricted.name] = name in s.restricted.services
+            if s.suited:
+                only_for[s.suited.name] = s.suited.services[name]
             state[v.t.ids][key] = {
                 f"{v.t.id}_id": key,
                 "name": name,
@@ -1664,15 +1737,14 @@ def set_<<r.id>>_bookings(self, <<r.id>>_id: str, takes_bookings: bool) -> dict:
         until: str,
     ) -> Iterator[str]:
         """Those who could come then, the ones with nothing booked before the others."""
-        key, only_for = f"{v.p.id}_id", v.s.restricted
+        key = f"{v.p.id}_id"
         rows = list(state[v.b.ids].values())
         for most in range(v.s.max_open):
             for person in shuffled(rng, sorted(state[v.p.ids])[:-3]):  # some have nothing booked
                 row = state[v.p.ids][person]
                 booked = sum(b[key] == person and b["status"] in ("booked", v.s.arrived) for b in rows)
-                allowed = only_for is None or not service[only_for.name] or row[only_for.flag]
                 busy = any(b[key] == person and meets(b, day, at, until) for b in rows)
-                if row["status"] == "active" and booked <= most and allowed and not busy:
+                if row["status"] == "active" and booked <= most and allowed(v, row, service) and not busy:
                     yield person
 
 
