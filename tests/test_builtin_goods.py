@@ -10,7 +10,7 @@ from envscaler.model.builtin.build import World, world_of
 from envscaler.model.builtin.pattern import Goal
 from envscaler.world.environment import Environment
 
-ORDERS = ["blood_bank", "food_delivery", "pharmacy", "online_shop"]
+ORDERS = ["blood_bank", "pharmacy", "online_shop"]
 PRESCRIPTIONS = ["dispensary", "vaccination_clinic", "lab_tests"]
 INTOLERANT = ["dispensary", "vaccination_clinic"]
 
