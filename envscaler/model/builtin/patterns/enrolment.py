@@ -1530,6 +1530,7 @@ def <<s.enrol>>(self, <<p.id>>_id: str, <<c.id>>_id: str) -> dict:
         "<<s.mark.name>>": None,
 %% elif s.sessions
         "<<s.sessions.name>>": 0,
+        "last_session_on": None,
 %% endif
 %% if s.fee
         "fee_due": 0.0 if is_full else <<c.id>>["fee"],
