@@ -105,6 +105,7 @@ def test_a_pupil_gets_into_no_workshop_above_the_own_level() -> None:
         ids = {"pupil_id": pupil["pupil_id"], "workshop_id": ahead[0]["workshop_id"]}
         assert "too high" in refused(environment, "register_for_workshop", **ids)
         placed = environment.call("register_for_workshop", {**ids, "workshop_id": ahead[1]["workshop_id"]})
+        assert placed["data"].keys() == next(states(1))["registrations"]["RG-001"].keys()
         other = {
             "registration_id": placed["data"]["registration_id"],
             "to_workshop_id": ahead[0]["workshop_id"],
