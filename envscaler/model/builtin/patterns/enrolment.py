@@ -87,7 +87,7 @@ class Mark(Part):
 
 
 class Sessions(Part):
-    """Attended sessions, of which enough are needed for a certificate."""
+    """Attended sessions of a weekly course, of which enough are needed for a certificate."""
 
     name: str
     """`sessions_attended`"""
@@ -156,11 +156,17 @@ class EnrolmentSettings(Settings):
     """Taking part ends with a presence or an absence; so many absences bar a person."""
     sessions: Sessions | None = None
     """Attended sessions, enough of which end it."""
+    asks: str | None = None
+    """An extra of persons and courses, its choices in rising order: who has less cannot take a course of more."""
+    rest: str = ""
+    """The weekday on which no course begins."""
 
     @model_validator(mode="after")
     def _fits(self) -> "EnrolmentSettings":
         if [bool(self.mark), bool(self.no_shows), bool(self.sessions)].count(True) != 1:
             raise ValueError("expected just one of mark, no_shows and sessions")
+        if self.sessions and not self.weekly:
+            raise ValueError("expected weekly courses, whose sessions can be counted")
         if set(self.catalogue) != set(self.new_titles):
             raise ValueError("expected new_titles for every subject of the catalogue")
         return self
@@ -169,6 +175,11 @@ class EnrolmentSettings(Settings):
 def later(day: str, days: int) -> str:
     """The date so many days later."""
     return (date.fromisoformat(day) + timedelta(days=days)).isoformat()
+
+
+def meetings(first: str, total: int, until: str) -> list[str]:
+    """The days on which a weekly course has met, up to and with a day."""
+    return [day for day in (later(first, 7 * n) for n in range(total)) if day <= until]
 
 
 LIVE = ("enrolled", "waiting")
@@ -207,6 +218,12 @@ class Campus:
         day = "weekday" if self.v.s.weekly else "starts_on"
         return one != other and a[day] == b[day] and a["time"] == b["time"]
 
+    def below(self, person: str, course: str) -> bool:
+        """Whether somebody has not got as far as a course asks for."""
+        name, steps = self.v.s.asks, self.v.steps
+        has, asked = self.state[self.v.p.ids][person].get(name), self.courses[course].get(name)
+        return bool(name) and steps.index(has) < steps.index(asked)
+
     def obstacle(self, person: str, course: str, ignore: str = "") -> str:
         """Why somebody may not take a course or wait for it; empty when nothing speaks against it."""
         s, row = self.v.s, self.courses[course]
@@ -219,6 +236,7 @@ class Campus:
             "not active": self.state[self.v.p.ids][person]["status"] != "active",
             "not open": not row["is_open"] or row["starts_on"] < self.state["today"],
             "there already": any(e[self.course_id] == course and e["status"] != s.withdrawn for e in mine),
+            "below": self.below(person, course),
             "too many": len(live) >= s.max_open or bool(s.load and points > s.load.most),
             "clash": any(self.clash(course, c) for c in live),
             "missed": bool(s.no_shows and missed >= s.no_shows),
@@ -353,7 +371,8 @@ class Enrol(CourseGoal):
             campus.course_id: course,
             "requested_on": state["today"],
             **({"fee_due": 0.0 if full else row["fee"]} if v.s.fee else {}),
-            **({v.s.mark.name: None} if v.s.mark else {v.s.sessions.name: 0} if v.s.sessions else {}),
+            **({v.s.mark.name: None} if v.s.mark else {}),
+            **({v.s.sessions.name: 0, "last_session_on": None} if v.s.sessions else {}),
             "status": "waiting" if full else "enrolled",
         }
         item = f"Has {slots['name']} {'joined the waiting list of' if full else 'got a place in'} '{row['title']}'?"
@@ -595,29 +614,38 @@ class RecordAbsence(RecordPresence):
 
 
 class RecordSession(Begun):
-    """One more attended session."""
+    """One more attended session, of a day on which the course met."""
 
     phrases = (
-        'The <<p>> {name:name} was at the latest meeting of the <<c>> "{title:text}", please count that session.',
-        'Please count one more attended session for <<p>> {name:name} in the <<c>> "{title:text}".',
+        'The <<p>> {name:name} was at the session of the <<c>> "{title:text}" on {day:date}, please count it.',
+        'Please count the session of {day:date} as attended for <<p>> {name:name} in the <<c>> "{title:text}".',
     )
     needs = ("find_<<p.ids>>", "find_<<c.ids>>", "list_<<e.ids>>", "record_session")
     when = "s.sessions is not none"
 
+    def uncounted(self, row: dict[str, Any], state: State) -> list[str]:
+        """Days on which the course has met since the last session counted for somebody."""
+        first = state[self.v.c.ids][row[f"{self.v.c.id}_id"]]["starts_on"]
+        days = meetings(first, self.v.s.sessions.total, state["today"])
+        return [day for day in days if day > (row["last_session_on"] or "")]
+
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        sessions = self.v.s.sessions
-        rows = [slots for row, slots in self.rows(state) if row[sessions.name] < sessions.total]
-        return pick(rng, rows) if rows else None
+        # Today's session may lie ahead by the clock, which nobody tells.
+        past = {**state, "today": later(state["today"], -1)}
+        rows = [(slots, days) for row, slots in self.rows(state) if (days := self.uncounted(row, past))]
+        slots, days = pick(rng, rows)
+        return {**slots, "day": days[-1]}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
-        return [*self.look_up(slots), call("record_session", **self.id())]
+        return [*self.look_up(slots), call("record_session", **self.id(), day=slots["day"])]
 
     def outcome(self, slots: Slots, state: State) -> list[Outcome]:
         row, sessions = self.begun(slots, state), self.v.s.sessions
-        if row[sessions.name] >= sessions.total:
-            raise LookupError("all sessions were counted")
-        item = f"Has one more session been counted for {slots['name']} in '{slots['title']}'?"
-        return self.change(row, item, **{sessions.name: row[sessions.name] + 1})
+        if slots["day"] not in self.uncounted(row, state):
+            raise LookupError("there was no such session, or it was counted")
+        item = f"Has the session of {slots['day']} been counted for {slots['name']} in '{slots['title']}'?"
+        more = {sessions.name: row[sessions.name] + 1, "last_session_on": slots["day"]}
+        return self.change(row, item, **more)
 
 
 class Certify(Begun):
@@ -907,6 +935,7 @@ class Enrolment(Pattern):
         c, e, t = Noun(s.course, s.course_many), Noun(s.enrolment), Noun(s.teacher)
         shared[s.course] = c
         shared[s.teacher] = t
+        shared[s.enrolment] = e
         done = "passed" if s.mark else "attended" if s.no_shows else "completed"
         over = ["passed", "failed"] if s.mark else ["attended", "missed"] if s.no_shows else ["completed"]
         points = f", {s.load.name.replace('_', ' ')} {{points:int}}" if s.load else ""
@@ -932,6 +961,8 @@ class Enrolment(Pattern):
             "said_from": "from" if s.weekly else "on",
             "said_on": "starting on" if s.weekly else "on",
             "filters": [x for x in s.extras if x.filter],
+            "asked": f", of no higher {s.asks} than the {shared[s.person]}'s own" if s.asks else "",
+            "steps": next((x.choices for x in s.extras if x.name == s.asks), []),
         }
 
     def tables(self, v: SimpleNamespace) -> list[Table]:
@@ -980,7 +1011,11 @@ class Enrolment(Pattern):
             about = f"{s.mark.low} to {s.mark.high}, {s.mark.passing} and more passes; None before"
             ending = [attribute(s.mark.name, "int | None", about)]
         if s.sessions:
-            ending = [attribute(s.sessions.name, "int", f"sessions attended, 0 to {s.sessions.total}")]
+            last = "day of the last session that was counted, as YYYY-MM-DD, or None"
+            ending = [
+                attribute(s.sessions.name, "int", f"sessions attended, 0 to {s.sessions.total}"),
+                attribute("last_session_on", "str | None", last),
+            ]
         fee = (
             [attribute("fee_due", "float", f"what is still to be paid in {s.fee.currency}")] if s.fee else []
         )
@@ -1126,11 +1161,23 @@ class Enrolment(Pattern):
             when="s.no_shows > 0",
         ),
         RuleText(
-            "A certificate needs <<s.sessions.needed>> of <<s.sessions.total>> sessions and a fee that is paid.",
+            "A certificate needs <<s.sessions.needed>> of <<s.sessions.total>> sessions and a fee that is paid; only "
+            "sessions that have taken place are counted, one a week from the first day on.",
             """
+            from datetime import date
+
+            courses, today = rows(after, "<<c.ids>>"), str(after.get("today"))
             for row in rows(after, "<<e.ids>>").values():
-                attended = row.get("<<s.sessions.name>>")
-                if isinstance(attended, int) and not 0 <= attended <= <<s.sessions.total>>:
+                attended, last = row.get("<<s.sessions.name>>"), row.get("last_session_on")
+                try:
+                    first = date.fromisoformat(courses[str(row.get("<<c.id>>_id"))]["starts_on"])
+                    days = -7 if last is None else (date.fromisoformat(last) - first).days
+                except (KeyError, TypeError, ValueError):
+                    continue
+                held = days // 7 + 1
+                if days % 7 or not isinstance(attended, int) or not 0 <= held <= <<s.sessions.total>>:
+                    return False
+                if not (held > 0) <= attended <= held or str(last or "") > today:
                     return False
             for old, new in changed("<<e.ids>>", "status"):
                 attended = new.get("<<s.sessions.name>>")
@@ -1140,6 +1187,22 @@ class Enrolment(Pattern):
             return True
             """,
             when="s.sessions is not none",
+            rank=0,
+        ),
+        RuleText(
+            "No <<p>> newly takes or waits for <<c.a>> of a higher <<s.asks>> than the <<p>>'s own.",
+            """
+            steps = [<<quoted(steps)>>]
+            people, courses = rows(before, "<<p.ids>>"), rows(before, "<<c.ids>>")
+            for row in [*added("<<e.ids>>"), *(new for _, new in changed("<<e.ids>>", "<<c.id>>_id"))]:
+                has = people.get(str(row.get("<<p.id>>_id")), {}).get("<<s.asks>>")
+                asked = courses.get(str(row.get("<<c.id>>_id")), {}).get("<<s.asks>>")
+                if has in steps and asked in steps and steps.index(has) < steps.index(asked):
+                    return False
+            return True
+            """,
+            when="s.asks is not none",
+            rank=0,
         ),
         RuleText(
             "<<t.a[:1]|upper>><<t.a[1:]>> gives at most <<s.max_teaching>> <<c.many>>, all in the <<t>>'s own "
@@ -1223,6 +1286,11 @@ class Enrolment(Pattern):
             return f"{<<c.id>>['title']} does not take new <<e.many>>."
         if <<c.id>>["starts_on"] < self.today:
             return f"{<<c.id>>['title']} began on {<<c.id>>['starts_on']}."
+%% if s.asks
+        steps = (<<quoted(steps)>>)
+        if steps.index(<<p.id>>["<<s.asks>>"]) < steps.index(<<c.id>>["<<s.asks>>"]):
+            return f"{<<c.id>>['title']} is <<s.asks>> {<<c.id>>['<<s.asks>>']}, too high for {<<p.id>>['name']}."
+%% endif
         if any(entry["<<c.id>>_id"] == <<c.id>>_id and entry["status"] != "<<s.withdrawn>>" for entry in mine):
             return f"{<<p.id>>['name']} has <<e.a>> for {<<c.id>>['title']} already."
         if len(live) >= <<s.max_open>>:
@@ -1301,9 +1369,7 @@ def get_<<c.id>>(self, <<c.id>>_id: str) -> dict:
     Returns:
         The <<c>>, the number of free places and the <<e.many>> that wait in their order, or an error.
     """
-    <<c.id>> = self.<<c.ids>>.get(<<c.id>>_id)
-    if <<c.id>> is None:
-        return {"success": False, "error": f"There is no <<c>> with the id {<<c.id>>_id!r}."}
+    need c
     return {
         "success": True,
         "data": {
@@ -1342,8 +1408,7 @@ def list_<<e.ids>>(
     Returns:
         The matching <<e.many>>; an empty list when there are none.
     """
-    if status is not None and status not in (<<quoted(statuses)>>):
-        return {"success": False, "error": f"There is no status {status!r}."}
+    refuse if status is not None and status not in (<<quoted(statuses)>>) :: There is no status {status!r}.
     selected = [
         dict(<<e.id>>)
         for <<e.id>> in self.<<e.ids>>.values()
@@ -1363,9 +1428,7 @@ def get_<<e.id>>(self, <<e.id>>_id: str) -> dict:
     Returns:
         The <<e>>, or an error for an unknown id.
     """
-    <<e.id>> = self.<<e.ids>>.get(<<e.id>>_id)
-    if <<e.id>> is None:
-        return {"success": False, "error": f"There is no <<e>> with the id {<<e.id>>_id!r}."}
+    need e
     return {"success": True, "data": dict(<<e.id>>)}
 
 def get_<<p.id>>_timetable(self, <<p.id>>_id: str) -> dict:
@@ -1377,8 +1440,7 @@ def get_<<p.id>>_timetable(self, <<p.id>>_id: str) -> dict:
     Returns:
         The <<c.many>> taken and waited for<<" and the sum of " ~ loadwords if s.load else "">>, or an error.
     """
-    if <<p.id>>_id not in self.<<p.ids>>:
-        return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
+    refuse if <<p.id>>_id not in self.<<p.ids>> :: There is no <<p>> with the id {<<p.id>>_id!r}.
     live = {
         <<e.id>>["<<c.id>>_id"]: <<e.id>>["status"]
         for <<e.id>> in self.<<e.ids>>.values()
@@ -1448,16 +1510,13 @@ def <<s.enrol>>(self, <<p.id>>_id: str, <<c.id>>_id: str) -> dict:
 
     Args:
         <<p.id>>_id: Id of the <<p>>, active and with fewer than <<s.max_open>> <<c.many>> taken or waited for.
-        <<c.id>>_id: Id of the <<c>>, which has to be open and begin today or later.
+        <<c.id>>_id: Id of the <<c>>, which has to be open and begin today or later<<asked>>.
 
     Returns:
         The new <<e>>, enrolled or waiting, or an error.
     """
-    if <<p.id>>_id not in self.<<p.ids>>:
-        return {"success": False, "error": f"There is no <<p>> with the id {<<p.id>>_id!r}."}
-    <<c.id>> = self.<<c.ids>>.get(<<c.id>>_id)
-    if <<c.id>> is None:
-        return {"success": False, "error": f"There is no <<c>> with the id {<<c.id>>_id!r}."}
+    refuse if <<p.id>>_id not in self.<<p.ids>> :: There is no <<p>> with the id {<<p.id>>_id!r}.
+    need c
     obstacle = self._obstacle(<<p.id>>_id, <<c.id>>_id)
     if obstacle is not None:
         return {"success": False, "error": obstacle}
@@ -1471,6 +1530,7 @@ def <<s.enrol>>(self, <<p.id>>_id: str, <<c.id>>_id: str) -> dict:
         "<<s.mark.name>>": None,
 %% elif s.sessions
         "<<s.sessions.name>>": 0,
+        "last_session_on": None,
 %% endif
 %% if s.fee
         "fee_due": 0.0 if is_full else <<c.id>>["fee"],
@@ -1498,9 +1558,7 @@ def <<s.withdraw>>_<<e.id>>(self, <<e.id>>_id: str) -> dict:
     Returns:
         The <<e>> and the ids of those who moved up, or an error.
     """
-    <<e.id>> = self.<<e.ids>>.get(<<e.id>>_id)
-    if <<e.id>> is None:
-        return {"success": False, "error": f"There is no <<e>> with the id {<<e.id>>_id!r}."}
+    need e
     if <<e.id>>["status"] not in ("enrolled", "waiting"):
         return {"success": False, "error": f"<<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}."}
     <<c.id>> = self.<<c.ids>>[<<e.id>>["<<c.id>>_id"]]
@@ -1527,29 +1585,23 @@ def switch_<<c.id>>(self, <<e.id>>_id: str, to_<<c.id>>_id: str) -> dict:
 
     Args:
         <<e.id>>_id: Id of the <<e>>, which must be enrolled; possible up to <<notice>> before.
-        to_<<c.id>>_id: Id of the other <<c>>, which has to be open, begin today or later and not be full.
+        to_<<c.id>>_id: Id of the other <<c>>, which has to be open, begin today or later and not be full<<asked>>.
 
     Returns:
         The <<e>> in its new <<c>> and the ids of those who moved up, or an error.
     """
-    <<e.id>> = self.<<e.ids>>.get(<<e.id>>_id)
-    if <<e.id>> is None:
-        return {"success": False, "error": f"There is no <<e>> with the id {<<e.id>>_id!r}."}
+    need e
     other = self.<<c.ids>>.get(to_<<c.id>>_id)
-    if other is None:
-        return {"success": False, "error": f"There is no <<c>> with the id {to_<<c.id>>_id!r}."}
-    if <<e.id>>["status"] != "enrolled":
-        return {"success": False, "error": f"<<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}, not enrolled."}
+    refuse if other is None :: There is no <<c>> with the id {to_<<c.id>>_id!r}.
+    refuse if <<e.id>>["status"] != "enrolled" :: <<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}, not enrolled.
     old = self.<<c.ids>>[<<e.id>>["<<c.id>>_id"]]
-    if old is other:
-        return {"success": False, "error": f"<<e.cap>> {<<e.id>>_id} is in {other['title']} already."}
+    refuse if old is other :: <<e.cap>> {<<e.id>>_id} is in {other['title']} already.
     if (date.fromisoformat(old["starts_on"]) - date.fromisoformat(self.today)).days < <<s.withdraw_days>>:
         return {"success": False, "error": f"It is too late: {old['title']} begins on {old['starts_on']}."}
     obstacle = self._obstacle(<<e.id>>["<<p.id>>_id"], to_<<c.id>>_id, ignore=<<e.id>>_id)
     if obstacle is not None:
         return {"success": False, "error": obstacle}
-    if self._taken(to_<<c.id>>_id) >= other["places"]:
-        return {"success": False, "error": f"{other['title']} is full."}
+    refuse if self._taken(to_<<c.id>>_id) >= other["places"] :: {other['title']} is full.
     <<e.id>>["<<c.id>>_id"] = to_<<c.id>>_id
 %% if s.fee
     <<e.id>>["fee_due"] = round(max(0.0, <<e.id>>["fee_due"] + other["fee"] - old["fee"]), 2)
@@ -1572,14 +1624,10 @@ def record_<<s.mark.name>>(self, <<e.id>>_id: str, <<s.mark.name>>: int) -> dict
     Returns:
         The <<e>>, now passed or failed, or an error.
     """
-    <<e.id>> = self.<<e.ids>>.get(<<e.id>>_id)
-    if <<e.id>> is None:
-        return {"success": False, "error": f"There is no <<e>> with the id {<<e.id>>_id!r}."}
-    if <<e.id>>["status"] != "enrolled":
-        return {"success": False, "error": f"<<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}, not enrolled."}
+    need e
+    refuse if <<e.id>>["status"] != "enrolled" :: <<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}, not enrolled.
     <<c.id>> = self.<<c.ids>>[<<e.id>>["<<c.id>>_id"]]
-    if <<c.id>>["starts_on"] > self.today:
-        return {"success": False, "error": f"{<<c.id>>['title']} has not begun."}
+    refuse if <<c.id>>["starts_on"] > self.today :: {<<c.id>>['title']} has not begun.
     if not <<s.mark.low>> <= <<s.mark.name>> <= <<s.mark.high>>:
         return {
             "success": False,
@@ -1600,38 +1648,40 @@ def record_attendance(self, <<e.id>>_id: str, present: bool) -> dict:
     Returns:
         The <<e>>, now attended or missed, or an error.
     """
-    <<e.id>> = self.<<e.ids>>.get(<<e.id>>_id)
-    if <<e.id>> is None:
-        return {"success": False, "error": f"There is no <<e>> with the id {<<e.id>>_id!r}."}
-    if <<e.id>>["status"] != "enrolled":
-        return {"success": False, "error": f"<<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}, not enrolled."}
+    need e
+    refuse if <<e.id>>["status"] != "enrolled" :: <<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}, not enrolled.
     <<c.id>> = self.<<c.ids>>[<<e.id>>["<<c.id>>_id"]]
-    if <<c.id>>["starts_on"] > self.today:
-        return {"success": False, "error": f"{<<c.id>>['title']} is only on {<<c.id>>['starts_on']}."}
+    refuse if <<c.id>>["starts_on"] > self.today :: {<<c.id>>['title']} is only on {<<c.id>>['starts_on']}.
     <<e.id>>["status"] = "attended" if present else "missed"
     return {"success": True, "message": f"<<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}.", "data": dict(<<e.id>>)}
 %% else
 
-def record_session(self, <<e.id>>_id: str) -> dict:
-    """Count one more attended session.
+def record_session(self, <<e.id>>_id: str, day: str) -> dict:
+    """Count one more attended session; those of one <<e>> are counted in the order of their days.
 
     Args:
         <<e.id>>_id: Id of the <<e>>, which must be enrolled in <<c.a>> that began today or earlier.
+        day: Day of the session, as YYYY-MM-DD: one of the <<s.sessions.total>> weekly ones, today or earlier, and
+            after the last one counted.
 
     Returns:
-        The <<e>> with its sessions, <<s.sessions.total>> at most, or an error.
+        The <<e>> with its sessions, or an error.
     """
-    <<e.id>> = self.<<e.ids>>.get(<<e.id>>_id)
-    if <<e.id>> is None:
-        return {"success": False, "error": f"There is no <<e>> with the id {<<e.id>>_id!r}."}
-    if <<e.id>>["status"] != "enrolled":
-        return {"success": False, "error": f"<<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}, not enrolled."}
-    if self.<<c.ids>>[<<e.id>>["<<c.id>>_id"]]["starts_on"] > self.today:
-        return {"success": False, "error": "The <<c>> has not begun."}
-    if <<e.id>>["<<s.sessions.name>>"] >= <<s.sessions.total>>:
-        return {"success": False, "error": "All <<s.sessions.total>> sessions were counted already."}
+    need e
+    refuse if <<e.id>>["status"] != "enrolled" :: <<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}, not enrolled.
+    <<c.id>> = self.<<c.ids>>[<<e.id>>["<<c.id>>_id"]]
+    try:
+        passed = (date.fromisoformat(day) - date.fromisoformat(<<c.id>>["starts_on"])).days
+    except ValueError:
+        refuse :: {day!r} is not a date like {self.today}.
+    if passed % 7 or not 0 <= passed // 7 < <<s.sessions.total>>:
+        refuse :: {<<c.id>>['title']} has no session on {day}.
+    refuse if day > self.today :: The session of {day} is still to come.
+    last = <<e.id>>["last_session_on"]
+    refuse if last is not None and day <= last :: Sessions are counted up to {last} already.
     <<e.id>>["<<s.sessions.name>>"] += 1
-    return {"success": True, "message": f"One more session counted for {<<e.id>>_id}.", "data": dict(<<e.id>>)}
+    <<e.id>>["last_session_on"] = day
+    done dict(<<e.id>>) :: The session of {day} is counted for {<<e.id>>_id}.
 
 def issue_certificate(self, <<e.id>>_id: str) -> dict:
     """Issue the certificate that completes <<e.a>>.
@@ -1642,16 +1692,12 @@ def issue_certificate(self, <<e.id>>_id: str) -> dict:
     Returns:
         The completed <<e>>, or an error.
     """
-    <<e.id>> = self.<<e.ids>>.get(<<e.id>>_id)
-    if <<e.id>> is None:
-        return {"success": False, "error": f"There is no <<e>> with the id {<<e.id>>_id!r}."}
-    if <<e.id>>["status"] != "enrolled":
-        return {"success": False, "error": f"<<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}, not enrolled."}
+    need e
+    refuse if <<e.id>>["status"] != "enrolled" :: <<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}, not enrolled.
     if <<e.id>>["<<s.sessions.name>>"] < <<s.sessions.needed>>:
         return {"success": False, "error": "At least <<s.sessions.needed>> sessions are needed."}
 %% if s.fee
-    if <<e.id>>["fee_due"] > 0:
-        return {"success": False, "error": f"{<<e.id>>['fee_due']:.2f} <<s.fee.currency>> are still due."}
+    refuse if <<e.id>>["fee_due"] > 0 :: {<<e.id>>['fee_due']:.2f} <<s.fee.currency>> are still due.
 %% endif
     <<e.id>>["status"] = "completed"
     return {"success": True, "message": f"<<e.cap>> {<<e.id>>_id} is completed.", "data": dict(<<e.id>>)}
@@ -1668,13 +1714,9 @@ def pay_<<c.id>>_fee(self, <<e.id>>_id: str, amount: float) -> dict:
     Returns:
         The <<e>> with what is still due, or an error.
     """
-    <<e.id>> = self.<<e.ids>>.get(<<e.id>>_id)
-    if <<e.id>> is None:
-        return {"success": False, "error": f"There is no <<e>> with the id {<<e.id>>_id!r}."}
-    if amount <= 0:
-        return {"success": False, "error": f"The payment has to be above 0, not {amount}."}
-    if amount > <<e.id>>["fee_due"]:
-        return {"success": False, "error": f"Only {<<e.id>>['fee_due']:.2f} <<s.fee.currency>> are due."}
+    need e
+    refuse if amount <= 0 :: The payment has to be above 0, not {amount}.
+    refuse if amount > <<e.id>>["fee_due"] :: Only {<<e.id>>['fee_due']:.2f} <<s.fee.currency>> are due.
     <<e.id>>["fee_due"] = round(<<e.id>>["fee_due"] - amount, 2)
     return {"success": True, "message": f"{amount:.2f} <<s.fee.currency>> paid.", "data": dict(<<e.id>>)}
 %% endif
@@ -1689,16 +1731,11 @@ def set_<<c.id>>_places(self, <<c.id>>_id: str, places: int) -> dict:
     Returns:
         The changed <<c>> and the ids of those who moved up, or an error.
     """
-    <<c.id>> = self.<<c.ids>>.get(<<c.id>>_id)
-    if <<c.id>> is None:
-        return {"success": False, "error": f"There is no <<c>> with the id {<<c.id>>_id!r}."}
-    if places < 1:
-        return {"success": False, "error": f"There has to be at least 1 place, not {places}."}
-    if places == <<c.id>>["places"]:
-        return {"success": False, "error": f"{<<c.id>>['title']} has {places} places already."}
+    need c
+    refuse if places < 1 :: There has to be at least 1 place, not {places}.
+    refuse if places == <<c.id>>["places"] :: {<<c.id>>['title']} has {places} places already.
     taken = self._taken(<<c.id>>_id)
-    if places < taken:
-        return {"success": False, "error": f"{taken} places of {<<c.id>>['title']} are taken."}
+    refuse if places < taken :: {taken} places of {<<c.id>>['title']} are taken.
     <<c.id>>["places"] = places
     moved_up = self._move_up(<<c.id>>_id)
     return {
@@ -1718,21 +1755,14 @@ def assign_<<t.id>>(self, <<c.id>>_id: str, <<t.id>>_id: str) -> dict:
     Returns:
         The changed <<c>>, or an error.
     """
-    <<c.id>> = self.<<c.ids>>.get(<<c.id>>_id)
-    if <<c.id>> is None:
-        return {"success": False, "error": f"There is no <<c>> with the id {<<c.id>>_id!r}."}
-    <<t.id>> = self.<<t.ids>>.get(<<t.id>>_id)
-    if <<t.id>> is None:
-        return {"success": False, "error": f"There is no <<t>> with the id {<<t.id>>_id!r}."}
-    if <<c.id>>["<<t.id>>_id"] == <<t.id>>_id:
-        return {"success": False, "error": f"{<<t.id>>['name']} gives {<<c.id>>['title']} already."}
+    need c
+    need t
+    refuse if <<c.id>>["<<t.id>>_id"] == <<t.id>>_id :: {<<t.id>>['name']} gives {<<c.id>>['title']} already.
     if <<t.id>>["<<k.name>>"] != <<c.id>>["<<k.name>>"]:
         return {"success": False, "error": f"{<<t.id>>['name']} does not teach {<<c.id>>['<<k.name>>']}."}
-    if <<t.id>>["on_leave"]:
-        return {"success": False, "error": f"{<<t.id>>['name']} is on leave."}
+    refuse if <<t.id>>["on_leave"] :: {<<t.id>>['name']} is on leave.
     given = [entry for entry in self.<<c.ids>>.values() if entry["<<t.id>>_id"] == <<t.id>>_id]
-    if len(given) >= <<s.max_teaching>>:
-        return {"success": False, "error": f"{<<t.id>>['name']} gives <<s.max_teaching>> <<c.many>> already."}
+    refuse if len(given) >= <<s.max_teaching>> :: {<<t.id>>['name']} gives <<s.max_teaching>> <<c.many>> already.
     if any(self._clash(<<c.id>>, entry) for entry in given):
         return {"success": False, "error": f"{<<t.id>>['name']} gives another <<c>> at that time."}
     <<c.id>>["<<t.id>>_id"] = <<t.id>>_id
@@ -1748,11 +1778,8 @@ def set_<<c.id>>_open(self, <<c.id>>_id: str, is_open: bool) -> dict:
     Returns:
         The changed <<c>>, or an error.
     """
-    <<c.id>> = self.<<c.ids>>.get(<<c.id>>_id)
-    if <<c.id>> is None:
-        return {"success": False, "error": f"There is no <<c>> with the id {<<c.id>>_id!r}."}
-    if <<c.id>>["is_open"] == is_open:
-        return {"success": False, "error": f"{<<c.id>>['title']} is {'open' if is_open else 'closed'} already."}
+    need c
+    refuse if <<c.id>>["is_open"] == is_open :: {<<c.id>>['title']} is {'open' if is_open else 'closed'} already.
     <<c.id>>["is_open"] = is_open
     state = "open" if is_open else "closed"
     return {"success": True, "message": f"{<<c.id>>['title']} is {state} for new <<e.many>>.", "data": dict(<<c.id>>)}
@@ -1789,22 +1816,18 @@ def add_<<c.id>>(
     Returns:
         The new <<c>>, which is open, or an error.
     """
-    if not title.strip():
-        return {"success": False, "error": "A title is required."}
+    refuse if not title.strip() :: A title is required.
     if any(entry["title"].lower() == title.strip().lower() for entry in self.<<c.ids>>.values()):
         return {"success": False, "error": f"There is <<c.a>> {title.strip()} already."}
-    if <<k.name>> not in (<<quoted(subjects)>>):
-        return {"success": False, "error": f"There is no <<subjectwords>> {<<k.name>>!r}."}
+    refuse if <<k.name>> not in (<<quoted(subjects)>>) :: There is no <<subjectwords>> {<<k.name>>!r}.
     try:
         first_day = date.fromisoformat(starts_on)
     except ValueError:
         return {"success": False, "error": f"{starts_on!r} is not a date like {self.today}."}
     if first_day.isoformat() <= self.today:
         return {"success": False, "error": f"It has to begin after today, {self.today}, not on {starts_on}."}
-    if not re.fullmatch(r"([01]\\d|2[0-3]):[0-5]\\d", time):
-        return {"success": False, "error": f"{time!r} is not a time like 09:30."}
-    if places < 1:
-        return {"success": False, "error": f"There has to be at least 1 place, not {places}."}
+    refuse if not re.fullmatch(r"([01]\\d|2[0-3]):[0-5]\\d", time) :: {time!r} is not a time like 09:30.
+    refuse if places < 1 :: There has to be at least 1 place, not {places}.
 %% if s.load
     if <<s.load.name>> not in (<<quoted(s.load.choices)>>):
         return {
@@ -1813,8 +1836,7 @@ def add_<<c.id>>(
         }
 %% endif
 %% if s.fee
-    if fee < 0:
-        return {"success": False, "error": f"The fee cannot be below 0, but is {fee}."}
+    refuse if fee < 0 :: The fee cannot be below 0, but is {fee}.
 %% endif
     <<c.id>>: <<c.type>> = {
         "<<c.id>>_id": self._next_id(self.<<c.ids>>, "<<s.prefix>>"),
@@ -1875,6 +1897,8 @@ def add_<<c.id>>(
             key = key_of(s.prefix, n + 1)
             ahead = rng.random() < 0.7
             start = later(state["today"], int(rng.integers(1, high + 1) if ahead else rng.integers(low, 1)))
+            if DAYS[date.fromisoformat(start).weekday()] == s.rest:
+                start = later(start, 1)
             weekday = {"weekday": DAYS[date.fromisoformat(start).weekday()]} if s.weekly else {}
             state[v.c.ids][key] = {
                 f"{v.c.id}_id": key,
@@ -1893,7 +1917,8 @@ def add_<<c.id>>(
             }
             campus = Campus(v, state)
             able = [t for _, t in campus.teachers(subject, key) if campus.may_teach(t, key)]
-            state[v.c.ids][key][f"{v.t.id}_id"] = pick(rng, able) if able and rng.random() < 0.85 else None
+            given = rng.random() < 0.85 or bool(s.sessions and start <= state["today"]) if able else False
+            state[v.c.ids][key][f"{v.t.id}_id"] = pick(rng, able) if given else None
 
     def _requirements(self, v: SimpleNamespace, state: State, rng: Rng) -> None:
         """Some courses to come require one of their subject that has begun."""
@@ -1938,11 +1963,11 @@ def add_<<c.id>>(
         s = v.s
         ending: dict[str, Any] = {s.mark.name: None} if s.mark else {}
         if s.sessions:
-            ending = {
-                s.sessions.name: int(rng.integers(s.sessions.total // 2, s.sessions.total)) if begun else 0
-            }
+            ending = self._attended(v, state, rng, course)
         fee = state[v.c.ids][course]["fee"] if s.fee else 0.0
         due = fee if status == "enrolled" and rng.random() < (0.2 if begun else 0.6) else 0.0
+        if s.sessions and ending[s.sessions.name] >= s.sessions.needed and not due and rng.random() < 0.3:
+            status = v.done
         if begun and not s.sessions and rng.random() < 0.5:
             status = pick(rng, v.over)
             if s.mark:
@@ -1960,6 +1985,14 @@ def add_<<c.id>>(
             **({"fee_due": due} if s.fee else {}),
             "status": status,
         }
+
+    def _attended(self, v: SimpleNamespace, state: State, rng: Rng, course: str) -> dict[str, Any]:
+        """Most of the sessions there were before today; the latest may not have been counted yet."""
+        sessions, first = v.s.sessions, state[v.c.ids][course]["starts_on"]
+        held = meetings(first, sessions.total, later(state["today"], -1))
+        counted = held[:-1] if rng.random() < 0.4 else held
+        days = [day for day in counted if rng.random() < 0.88]
+        return {sessions.name: len(days), "last_session_on": days[-1] if days else None}
 
 
 PATTERN = Enrolment

@@ -56,6 +56,8 @@ class RegistrySettings(Settings):
     """Names, where these are no people."""
     count: tuple[int, int] = (9, 12)
     """How many there are."""
+    rises: bool = False
+    """Whether the extra that can be edited is only asked to be set to its next choice, never to an earlier one."""
 
 
 class Person(Goal):
@@ -228,6 +230,8 @@ class SetExtra(Person):
         person = self.anyone(state, rng)
         extra = self.v.e
         others = [c for c in extra.choices if person and c != person[extra.name]]
+        if person and self.v.s.rises:
+            others = extra.choices[extra.choices.index(person[extra.name]) + 1 :][:1]
         return person and {"name": person["name"], "value": str(pick(rng, others))}
 
     def plan(self, slots: Slots) -> list[dict[str, Any]]:
