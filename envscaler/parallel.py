@@ -10,7 +10,7 @@ sandboxed processes, and where it is much and ours to compute by more processes 
 import logging
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
 from tqdm.auto import tqdm
@@ -65,13 +65,10 @@ def run_all(
     try:
         futures = {pool.submit(one, thing): place for place, thing in enumerate(todo)}
         with tqdm(total=len(todo), desc=stage, disable=not progress, leave=False) as bar:
-            pending = set(futures)
-            while pending:
-                done, pending = wait(pending, return_when=FIRST_COMPLETED)
-                for future in done:
-                    if (result := future.result()) is not None:
-                        made[futures[future]] = result
-                    bar.update()
+            for future in as_completed(futures):
+                if (result := future.result()) is not None:
+                    made[futures[future]] = result
+                bar.update()
     except BudgetSpent:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
