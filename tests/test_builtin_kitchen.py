@@ -11,7 +11,7 @@ from envscaler.error import NothingFits
 from envscaler.model.builtin.build import world_of
 from envscaler.model.builtin.pattern import Goal, State
 from envscaler.model.builtin.patterns.appointments import minutes
-from envscaler.model.builtin.patterns.takeaway import HERE, OPEN, now, portions
+from envscaler.model.builtin.patterns.takeaway import HERE, OPEN, goods, now, portions
 from envscaler.model.builtin.poser import pose
 from envscaler.world.environment import Environment
 
@@ -91,6 +91,42 @@ def test_nobody_is_posed_to_order_what_is_sold_out_or_makes_them_ill() -> None:
                 assert guest["status"] == "active" and dish["portions"] >= slots["n"]
 
 
+def test_minding_the_allergy_often_makes_another_dish_the_right_one() -> None:
+    goal, told = goal_of("PlaceSafe"), []
+    for state, rng in states(60):
+        try:
+            if not (slots := goal.draw(state, rng)):
+                continue
+            outcomes = goal.outcome(slots, state)
+        except LookupError:
+            continue
+        for wanted in [o.key for o in outcomes if o.table == "dishes"]:
+            rows = [row for row in state["dishes"].values() if row["course"] == slots["course"]]
+            enough = [row for row in rows if row["portions"] >= slots["n"]]
+            told.append(min(enough, key=lambda row: row["price"])["dish_id"] != wanted)
+    assert sum(told) > len(told) / 4 > 0
+
+
+def test_nobody_is_told_a_time_that_has_passed() -> None:
+    goal, told = goal_of("PostponeLatest"), 0
+    for state, rng in states(60):
+        try:
+            if not (slots := goal.draw(state, rng)):
+                continue
+            outcomes = goal.outcome(slots, state)
+        except LookupError:
+            continue
+        for outcome in outcomes:
+            told += 1
+            assert outcome.fields["promised_at"] > slots["at"]
+    assert told > 10
+
+
+def test_the_fee_falls_away_at_the_very_value() -> None:
+    lines = [{"quantity": 3, "unit_price": 11.7}, {"quantity": 1, "unit_price": 4.9}]
+    assert sum(one["quantity"] * one["unit_price"] for one in lines) < 40 == goods(lines)
+
+
 def test_a_new_order_is_refused_for_an_allergy_a_sold_out_dish_and_a_closed_zone() -> None:
     state = WORLD.state(np.random.default_rng(1))
     guest = next(row for row in state["guests"].values() if row["status"] == "active")
@@ -135,7 +171,8 @@ def test_a_rider_goes_to_one_zone_with_what_the_bag_holds_and_is_back_with_an_em
 
         assert "different zones" in send(one, other)
         assert "once" in send(one, one)
-        assert "after the orders were placed" in send(one, at="17:00")
+        assert "placed later" in send(one, at="17:00")
+        assert "placed later" in send(one, at="²²:00")
         assert "on the road" in environment.call("return_rider", {"rider_id": out})["error"]
         assert environment.state == state
         assert not send(one, two)

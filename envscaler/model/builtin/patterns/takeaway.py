@@ -91,7 +91,7 @@ class TakeawaySettings(Settings):
 
 def goods(lines: list[Row]) -> float:
     """Value of the dishes of an order."""
-    return float(sum(line["quantity"] * line["unit_price"] for line in lines))
+    return round(float(sum(line["quantity"] * line["unit_price"] for line in lines)), 2)
 
 
 def bill(v: SimpleNamespace, state: State, zone: str, lines: list[Row]) -> Row:
@@ -244,7 +244,7 @@ class Place(Evening):
             "stage": "waiting", "rider_id": None, "out_at": "", "done_at": "",
         }  # fmt: skip
         made = f"Has an order of {n} x {dish['name']} for {slots['mode']} been entered for {slots['name']}?"
-        fewer = f"Can {n} portions of {dish['name']} fewer be made after the order of {slots['name']}?"
+        fewer = f"Has what is left of {dish['name']} gone down by {n} with the new order of {slots['name']}?"
         return [Added("orders", fields, made), self.taken(dish, n, fewer)]
 
 
@@ -252,18 +252,27 @@ class PlaceSafe(Place):
     """Somebody with an allergy orders the cheapest dish of a course that is safe."""
 
     phrases = (
-        "The <<p>> {name:name} ordered {n:int} portions of the cheapest {course:name} for {mode:name} at {at:time}; "
-        "mind the allergy on record and that we can still make that many.",
+        "Please enter the order that the <<p>> {name:name} placed at {at:time}, for {mode:name}: {n:int} portions of "
+        "the cheapest {course:name} that suits the allergy on record and of which we can still make that many.",
         "At {at:time} the <<p>> {name:name} asked for {n:int} portions, for {mode:name}, of whichever {course:name} is "
         "cheapest among those that suit the allergy on record and of which we have enough.",
     )
     needs = ("find_<<p.ids>>", "list_dishes", "place_order")
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        slots = self.caller(state, rng)
-        if self.guest(slots, state)[self.v.s.allergy] == "none":
+        slots, n = self.caller(state, rng), int(rng.integers(2, 5))
+        allergy = self.guest(slots, state)[self.v.s.allergy]
+        if allergy == "none":
             return None
-        return {**slots, "course": pick(rng, list(self.v.s.dishes)), "n": int(rng.integers(2, 5))}
+        courses = list(self.v.s.dishes)
+        tempting = [course for course in courses if self.tempts(state, course, allergy, n)]
+        return {**slots, "course": pick(rng, tempting or courses), "n": n}
+
+    def tempts(self, state: State, course: str, allergy: str, n: int) -> bool:
+        """Whether the cheapest dish of which there is enough is unsafe, while another is safe."""
+        rows = [row for row in state["dishes"].values() if row["course"] == course and row["portions"] >= n]
+        unsafe = [allergy in row["contains"] for row in sorted(rows, key=lambda row: float(row["price"]))]
+        return unsafe[:1] == [True] and not all(unsafe)
 
     def plan(self, slots: Slots) -> list[Row]:
         suits = f"list_dishes course without<0/0/{self.v.s.allergy} min_portions=n"
@@ -306,7 +315,7 @@ class AddDish(Evening):
             raise LookupError(f"{dish['name']} is in the order")
         lines = [*order["lines"], line(dish, slots["n"])]
         item = f"Has {slots['n']} x {dish['name']} been added to the waiting order of {slots['name']}?"
-        fewer = f"Can {slots['n']} portions of {dish['name']} fewer be made after {slots['name']} added them?"
+        fewer = f"Has what is left of {dish['name']} gone down by {slots['n']} for {slots['name']}?"
         new = self.change(order, item, lines=lines, **bill(self.v, state, order["zone"], lines))
         return [new, self.taken(dish, slots["n"], fewer)]
 
@@ -333,7 +342,7 @@ class Cancel(Evening):
         outcomes: list[Outcome] = [self.change(order, item, stage="cancelled")]
         for one in order["lines"]:
             dish = state["dishes"][one["dish_id"]]
-            back = f"Can the {one['quantity']} portions of {dish['name']} for {slots['name']} be sold again?"
+            back = f"Has {slots['name']}'s share of {dish['name']}, {one['quantity']}, been given back?"
             outcomes.append(self.taken(dish, -one["quantity"], back))
         return outcomes
 
@@ -617,7 +626,10 @@ class PostponeLatest(Postpone):
     weight = 1.0
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        return {"at": self.at(state, rng), "n": 5 * int(rng.integers(3, 8))}
+        slots = {"at": self.at(state, rng), "n": 5 * int(rng.integers(3, 8))}
+        told = min((row["promised_at"] for row in self.orders(state, *OPEN)), default=slots["at"])
+        passed = after(told, slots["n"]) <= slots["at"]
+        return None if passed else slots  # nobody is told a time that has passed
 
     def plan(self, slots: Slots) -> list[Row]:
         return steps(slots, "list_late_orders at", "postpone_order order_id<0 minutes=n")
@@ -680,7 +692,7 @@ class CloseZone(Evening):
     """Nobody rides to a zone for now."""
 
     phrases: ClassVar[tuple[str, ...]] = (
-        "The road is blocked, so no new deliveries to the zone {zone:name} tonight.",
+        "We are behind with the rides to the zone {zone:name}, so take no new deliveries there tonight.",
         "Please close the zone {zone:name} to new deliveries.",
     )
     needs: ClassVar[tuple[str, ...]] = ("list_zones", "set_zone_open")
@@ -823,7 +835,7 @@ class Takeaway(Pattern):
             fees = {row.get("name"): row.get("fee") for row in rows(after, "zones").values()}
             for row in rows(after, "orders").values():
                 try:
-                    goods = sum(line["quantity"] * line["unit_price"] for line in row["lines"])
+                    goods = round(sum(line["quantity"] * line["unit_price"] for line in row["lines"]), 2)
                     free = row["mode"] == "collection" or goods >= <<s.free_from>>
                     fee = 0.0 if free else fees[row["zone"]]
                     if abs(row["delivery_fee"] - fee) > 0.005 or abs(row["total"] - goods - fee) > 0.011:
@@ -869,7 +881,8 @@ class Takeaway(Pattern):
             """,
         ),
         RuleText(
-            "What is on the road is with a rider who is out, goes to one zone, and is no more than the bag holds.",
+            "What is on the road is with a rider who is out; what one rider has goes to one zone and is no more than "
+            "the bag holds.",
             """
             riders, bags = rows(after, "riders"), {}
             for row in rows(after, "orders").values():
@@ -920,7 +933,7 @@ class Takeaway(Pattern):
     @staticmethod
     def _minutes(clock: str) -> int | None:
         """Return the minutes since midnight of a time as HH:MM, None when it is none."""
-        parts = clock.split(":")
+        parts = clock.split(":") if clock.isascii() else []
         if [len(part) for part in parts] != [2, 2] or not all(part.isdigit() for part in parts):
             return None
         hours, minutes = map(int, parts)
@@ -947,7 +960,7 @@ class Takeaway(Pattern):
 
     def _set_total(self, order: Order) -> None:
         """Work out the fee and the total of an order from its lines and its zone."""
-        goods = sum(line["quantity"] * line["unit_price"] for line in order["lines"])
+        goods = round(sum(line["quantity"] * line["unit_price"] for line in order["lines"]), 2)
         zone = self._zone_called(order["zone"])
         order["delivery_fee"] = 0.0 if zone is None or goods >= <<s.free_from>> else zone["fee"]
         order["total"] = round(goods + order["delivery_fee"], 2)
@@ -1040,7 +1053,7 @@ def list_orders(
     Args:
         <<p.id>>_id: Only those of this <<p>>. Leave out for all.
         rider_id: Only those that this rider took. Leave out for all.
-        zone: Only deliveries to the zone of this name. Leave out for all.
+        zone: Only deliveries to the zone of this name; upper and lower case are the same. Leave out for all.
         mode: Only those for "delivery" or for "collection". Leave out for all.
         stage: Only those that are <<stages|join(", ")>>. Leave out for all.
         open_only: Whether to leave out what is delivered, collected or cancelled.
@@ -1055,7 +1068,7 @@ def list_orders(
         for order in self.orders.values()
         if <<p.id>>_id in (None, order["<<p.id>>_id"])
         and rider_id in (None, order["rider_id"])
-        and zone in (None, order["zone"])
+        and (zone is None or zone.strip().lower() == order["zone"].lower())
         and mode in (None, order["mode"])
         and stage in (None, order["stage"])
         and (not open_only or order["stage"] in (<<quoted(open)>>))
@@ -1234,7 +1247,7 @@ def send_rider(self, rider_id: str, order_ids: list[str], at: str) -> dict:
     portions = sum(line["quantity"] for order in bag for line in order["lines"])
     refuse if portions > rider["holds"] :: The bag holds {rider['holds']} portions, not {portions}.
     if self._minutes(at) is None or at < max(order["placed_at"] for order in bag):
-        refuse :: {at!r} is not a time as HH:MM after the orders were placed.
+        refuse :: {at!r} is not a time as HH:MM, or the orders were placed later.
     for order in bag:
         order.update(stage="on the road", rider_id=rider_id, out_at=at)
     rider["status"] = "out"
@@ -1254,7 +1267,7 @@ def deliver_order(self, order_id: str, at: str) -> dict:
     need o
     refuse if order["stage"] != "on the road" :: Order {order_id} is {order['stage']}, not on the road.
     if self._minutes(at) is None or at < order["out_at"]:
-        refuse :: {at!r} is not a time as HH:MM after {order['out_at']}, when it left.
+        refuse :: {at!r} is not a time as HH:MM from {order['out_at']} on, when it left.
     order.update(stage="delivered", done_at=at)
     done deepcopy(order) :: Order {order_id} is delivered.
 
@@ -1272,7 +1285,7 @@ def collect_order(self, order_id: str, at: str) -> dict:
     if (order["stage"], order["mode"]) != ("ready", "collection"):
         refuse :: Order {order_id} is {order['stage']} and for {order['mode']}.
     if self._minutes(at) is None or at < order["placed_at"]:
-        refuse :: {at!r} is not a time as HH:MM after {order['placed_at']}, when it was placed.
+        refuse :: {at!r} is not a time as HH:MM from {order['placed_at']} on, when it was placed.
     order.update(stage="collected", done_at=at)
     done deepcopy(order) :: Order {order_id} is collected.
 
@@ -1336,7 +1349,7 @@ def postpone_order(self, order_id: str, minutes: int) -> dict:
     done deepcopy(order) :: Order {order_id} is promised for {order['promised_at']} now.
 
 def mark_sold_out(self, dish_id: str) -> dict:
-    """Take a dish off for tonight: no more of it can be ordered.
+    """Record that nothing is left of a dish; only portions that are added or given back can be ordered then.
 
     Args:
         dish_id: Id of the dish, which is not sold out.
@@ -1345,7 +1358,7 @@ def mark_sold_out(self, dish_id: str) -> dict:
         The dish, or an error.
     """
     need d
-    refuse if dish["portions"] == 0 :: {dish['name']} is sold out.
+    refuse if dish["portions"] == 0 :: {dish['name']} is sold out already.
     dish["portions"] = 0
     done deepcopy(dish) :: {dish['name']} is sold out.
 
@@ -1365,7 +1378,7 @@ def add_portions(self, dish_id: str, portions: int) -> dict:
     done deepcopy(dish) :: {dish['portions']} portions of {dish['name']} can be made.
 
 def move_<<p.id>>(self, <<p.id>>_id: str, address: str, zone: str) -> dict:
-    """Change where <<p.a>> lives; orders that are open are still taken to the old address.
+    """Change where <<p.a>> lives; open deliveries keep the zone that they were ordered for.
 
     Args:
         <<p.id>>_id: Id of the <<p>>.
@@ -1378,7 +1391,8 @@ def move_<<p.id>>(self, <<p.id>>_id: str, address: str, zone: str) -> dict:
     need p
     refuse if not address.strip() :: The address is empty.
     refuse if self._zone_called(zone) is None :: There is no zone {zone!r}.
-    refuse if <<p.id>>["address"] == address.strip() :: {<<p.id>>['name']} lives there already.
+    if (<<p.id>>["address"], <<p.id>>["zone"]) == (address.strip(), zone):
+        refuse :: {<<p.id>>['name']} lives there already.
     <<p.id>>.update(address=address.strip(), zone=zone)
     done dict(<<p.id>>) :: {<<p.id>>['name']} lives in the zone {zone} now.
 
