@@ -186,6 +186,34 @@ def test_a_quarantine_keeps_from_vaccinations_and_new_visits_until_it_ends() -> 
             assert released["success"] == (row["quarantine_until"] <= state["today"])
 
 
+def test_what_rounds_to_nothing_is_neither_weighed_nor_delivered_nor_dispensed() -> None:
+    state, _ = next(states(1))
+    key = next(key for key, row in state["animals"].items() if row["species"] == "cat")
+    state["animals"][key] |= {"weight": 0.01, "weighed_on": state["today"], "medication": {}}
+    new = {"name": "Nobody", "species": "cat", "owner": "Ada Nowhere", "phone": "555-000-0000"}
+    calls = {
+        "weigh_animal": {"animal_id": key, "weight": 0.004},
+        "register_animal": {**new, "weight": 0.004},
+        "restock_medicine": {"medicine_id": "MED-001", "ml": 0.004},
+        "dispense_medicine": {"animal_id": key, "medicine_id": "MED-001", "days": 1},
+    }
+    with opened(state) as environment:
+        before = environment.state
+        for tool, arguments in calls.items():
+            reply = environment.call(tool, arguments)
+            assert not reply["success"] and "0.01" in reply["error"], tool
+        assert environment.state == before
+
+
+def test_treatments_are_listed_for_the_species_that_there_are() -> None:
+    state, _ = next(states(1))
+    with opened(state) as environment:
+        for species in settings("animals")["species"]:
+            listed = environment.call("list_treatments", {"species": species})["data"]
+            assert listed and all(species in row["species"] for row in listed)
+        assert "hamster" in environment.call("list_treatments", {"species": "hamster"})["error"]
+
+
 def test_animals_do_not_telephone() -> None:
     said = [phrase.template for goal in world_of(WORLD).goals for phrase in goal.said]
     for words in ("called:", "called off", "would like", "would rather", "asks to have", "has agreed"):
@@ -198,6 +226,6 @@ def test_settings_that_do_not_fit_together_are_an_error() -> None:
     vaccine = {"species": ["hamster"], "days": 365}
     with pytest.raises(ValidationError, match="hamster"):
         AnimalsSettings.model_validate({**practice, "vaccines": {"rabies": vaccine}})
-    some = {"Neutering": ["dog"]}
+    some = {"Hernia repair": ["dog"]}
     with pytest.raises(ValidationError, match="whom each service is for"):
         AppointmentSettings.model_validate({**visits, "suited": {**visits["suited"], "services": some}})

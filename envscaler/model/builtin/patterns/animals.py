@@ -709,7 +709,7 @@ def register_animal(self, name: str, species: str, owner: str, phone: str, weigh
         species: <<listed>>.
         owner: Full name of the owner.
         phone: Telephone number of the owner; where other animals of the owner are on record, the one given there.
-        weight: Weight in kg, above 0 and at most <<s.most_weight>>.
+        weight: Weight in kg, 0.01 to <<s.most_weight>>.
 
     Returns:
         The new animal, or an error.
@@ -717,7 +717,7 @@ def register_animal(self, name: str, species: str, owner: str, phone: str, weigh
     name, owner, phone = name.strip(), owner.strip(), phone.strip()
     refuse if not name or not owner or not phone :: A name, the owner and a phone number are required.
     refuse if species not in (<<quoted(kinds)>>) :: The practice treats no {species!r}.
-    refuse if not 0 < weight <= <<s.most_weight>> :: {weight} kg is not above 0 and at most <<s.most_weight>>.
+    refuse if not 0.01 <= weight <= <<s.most_weight>> :: A weight is 0.01 to <<s.most_weight>> kg, not {weight}.
     for other in self.animals.values():
         refuse if other["name"].lower() == name.lower() :: There is an animal called {name} already.
         if other["owner"].lower() == owner.lower():
@@ -761,13 +761,13 @@ def weigh_animal(self, animal_id: str, weight: float) -> dict:
 
     Args:
         animal_id: Id of the animal.
-        weight: Weight in kg, above 0 and at most <<s.most_weight>>.
+        weight: Weight in kg, 0.01 to <<s.most_weight>>.
 
     Returns:
         The changed animal, or an error.
     """
     need a
-    refuse if not 0 < weight <= <<s.most_weight>> :: {weight} kg is not above 0 and at most <<s.most_weight>>.
+    refuse if not 0.01 <= weight <= <<s.most_weight>> :: A weight is 0.01 to <<s.most_weight>> kg, not {weight}.
     animal["weight"] = round(weight, 2)
     animal["weighed_on"] = self.today
     done dict(animal) :: {animal['name']} weighs {animal['weight']} kg.
@@ -797,7 +797,8 @@ def vaccinate_animal(self, animal_id: str, vaccine_id: str) -> dict:
 def dispense_medicine(self, animal_id: str, medicine_id: str, days: int) -> dict:
     """Dispense a medicine to an animal from today on, quarantined or not; the amount is worked out by its weight.
 
-    The ml are the weight in kg times the dose for the species, divided by the strength, times the days.
+    The ml are the weight in kg times the dose for the species, divided by the strength, times the days; they are
+    rounded to 0.01 ml, and less than that is not dispensed.
 
     Args:
         animal_id: Id of the animal, which was weighed in the last <<s.fresh>> days and does not take it now.
@@ -819,6 +820,7 @@ def dispense_medicine(self, animal_id: str, medicine_id: str, days: int) -> dict
     refuse if until >= self.today :: {animal['name']} takes {medicine['name']} until {until} already.
     daily = animal["weight"] * medicine["dose"][animal["species"]] / medicine["strength"]
     ml = round(daily * days, 2)
+    refuse if not ml :: That comes to less than 0.01 ml of {medicine['name']}.
     refuse if ml > medicine["left_ml"] :: It takes {ml} ml, and only {medicine['left_ml']} ml are left.
     medicine["left_ml"] = round(medicine["left_ml"] - ml, 2)
     animal["medication"] = {**animal["medication"], medicine["name"]: self._in_days(days - 1)}
@@ -829,13 +831,13 @@ def restock_medicine(self, medicine_id: str, ml: float) -> dict:
 
     Args:
         medicine_id: Id of the medicine.
-        ml: How many ml were delivered, above 0 and at most 5000.
+        ml: How many ml were delivered, 0.01 to 5000.
 
     Returns:
         The changed medicine, or an error.
     """
     need m
-    refuse if not 0 < ml <= 5000 :: A delivery is above 0 and at most 5000 ml, not {ml}.
+    refuse if not 0.01 <= ml <= 5000 :: A delivery is 0.01 to 5000 ml, not {ml}.
     medicine["left_ml"] = round(medicine["left_ml"] + ml, 2)
     done dict(medicine) :: There are {medicine['left_ml']} ml of {medicine['name']} now.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import date
+from itertools import chain
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -847,6 +848,8 @@ class Appointments(Pattern):
             "suited": s.suited,
             "asker": f"The {s.speaker} of" if s.speaker else f"The {shared[s.person]}",
             "voice": f"The {s.speaker} of " if s.speaker else "",
+            "that": "which" if s.speaker else "who",
+            "kinds": list(dict.fromkeys(chain(*s.suited.services.values()))) if s.suited else [],
         }
 
     def tables(self, v: SimpleNamespace) -> list[Table]:
@@ -887,7 +890,7 @@ class Appointments(Pattern):
                 f"{b.a[:1].upper()}{b.a[1:]}: one {t} for one {p} with one {r}.",
                 [
                     attribute(f"{b.id}_id", "str", f"unique id, e.g. {s.appointment_prefix}-001"),
-                    attribute(f"{p.id}_id", "str", f"the {p} who comes"),
+                    attribute(f"{p.id}_id", "str", f"the {p} {v.that} comes"),
                     attribute(f"{r.id}_id", "str", f"the {r} who is seen"),
                     attribute(f"{t.id}_id", "str", f"the {t}"),
                     attribute("day", "str", "date, as YYYY-MM-DD"),
@@ -987,7 +990,7 @@ class Appointments(Pattern):
             """,
         ),
         RuleText(
-            "A new <<b>> is made from tomorrow up to <<s.horizon>> days ahead, for <<p.a>> who is active and with "
+            "A new <<b>> is made from tomorrow up to <<s.horizon>> days ahead, for <<p.a>> <<that>> is active and with "
             "<<r.a>> who takes bookings.",
             """
             from datetime import date
@@ -1192,7 +1195,7 @@ def list_<<t.ids>>(self, <<f.name>>: str | None = None, <<suited.flag>>: str | N
     Args:
         <<f.name>>: Only those of this <<fieldword>>: <<fields|join(", ")>>. Leave out for all.
 %% if suited is not none
-        <<suited.flag>>: Only those meant for this <<suited.flag>>. Leave out for all.
+        <<suited.flag>>: Only those meant for this <<suited.flag>>: <<kinds|join(", ")>>. Leave out for all.
 %% endif
 
     Returns:
@@ -1203,6 +1206,8 @@ def list_<<t.ids>>(self, <<f.name>>: str | None = None, <<suited.flag>>: str | N
 %% if suited is none
     selected = [dict(<<t.id>>) for <<t.id>> in self.<<t.ids>>.values() if <<f.name>> in (None, <<t.id>>["<<f.name>>"])]
 %% else
+    if <<suited.flag>> is not None and <<suited.flag>> not in (<<quoted(kinds)>>):
+        return {"success": False, "error": f"No <<t>> is meant for the <<suited.flag>> {<<suited.flag>>!r}."}
     selected = [
         dict(<<t.id>>)
         for <<t.id>> in self.<<t.ids>>.values()
@@ -1328,7 +1333,7 @@ def book_<<b.id>>(
     """Book <<t.a>> with <<r.a>> for <<p.a>>.
 
     Args:
-        <<p.id>>_id: Id of the <<p>>, who must be active and have <<few>> booked <<most>>.
+        <<p.id>>_id: Id of the <<p>>, <<that>> must be active and have <<few>> booked <<most>>.
         <<r.id>>_id: Id of the <<r>>, who takes bookings and is of the <<fieldword>> of the <<t>>.
 %% if suited is none
         <<t.id>>_id: Id of the <<t>>, which says how long it takes and what it <<cost>>s.
