@@ -86,6 +86,7 @@ def test_a_session_is_counted_for_a_day_on_which_there_was_one() -> None:
             (state["today"], "no session on"),
             (workshop["starts_on"].replace("20", "19", 1), "no session on"),
             (days_met(workshop, "9")[5], "still to come"),
+            (met[2].replace("-", ""), "counted up to"),
             ("yesterday", "not a date"),
         ):
             assert why in refused(environment, "record_session", registration_id=key, day=day)
@@ -103,6 +104,7 @@ def test_a_pupil_gets_into_no_workshop_above_the_own_level() -> None:
     ahead[0]["level"], ahead[1]["level"] = "intermediate", "beginner"
     with office(state) as environment:
         ids = {"pupil_id": pupil["pupil_id"], "workshop_id": ahead[0]["workshop_id"]}
+        assert "no level" in refused(environment, "find_workshops", level="Beginner")
         assert "too high" in refused(environment, "register_for_workshop", **ids)
         placed = environment.call("register_for_workshop", {**ids, "workshop_id": ahead[1]["workshop_id"]})
         assert placed["data"].keys() == next(states(1))["registrations"]["RG-001"].keys()
@@ -139,7 +141,8 @@ def test_an_instrument_goes_out_in_the_size_that_was_measured_and_comes_back_wit
         fitting = {"instrument_id": ids["3/4"], **who}
         for day in (state["today"], "2026-05-17", "soon"):
             refused(environment, "lend_instrument", **fitting, due_on=day)
-        assert environment.call("lend_instrument", {**fitting, **until})["success"]
+        lent = environment.call("lend_instrument", {**fitting, "due_on": "20260201"})
+        assert lent["data"]["due_on"] == until["due_on"]
         assert "not larger" in refused(environment, "measure_pupil", **who, instrument_size="1/2")
         assert environment.call("measure_pupil", {**who, "instrument_size": "4/4"})["success"]
         grown = {"instrument_id": ids["4/4"], **who}
@@ -182,6 +185,7 @@ def test_a_piece_is_added_where_it_fits_with_the_changeover_and_the_rest_moves_u
         # 30 minutes less twice 10 and two changeovers of 2.
         mine = {**piece, "instrument_family": family}
         assert "6 minutes left" in refused(environment, "add_to_recital", **mine, minutes=7)
+        assert "at least 1 minute" in refused(environment, "add_to_recital", **mine, minutes=0)
         assert environment.call("add_to_recital", {**mine, "minutes": 6})["data"]["position"] == 3
         assert "already" in refused(environment, "add_to_recital", **mine, minutes=1)
         assert environment.call("withdraw_performance", {"performance_id": "PF-001"})["success"]

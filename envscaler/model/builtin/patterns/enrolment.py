@@ -1330,7 +1330,8 @@ def find_<<c.ids>>(
         text: A part of the title; upper and lower case are the same. Leave out for all.
         <<k.name>>: Only this <<subjectwords>>: <<subjects|join(", ")>>. Leave out for all.
 %% for x in filters
-        <<x.name>>: Only those with this value: <<x.about>>. Leave out for all.
+        <<x.name>>: Only <<"of exactly this " ~ x.name ~ ": " ~ steps|join(", ") if x.name == s.asks
+            else "those with this value: " ~ x.about>>. Leave out for all.
 %% endfor
         with_places: True for only those that are open, begin today or later and have places left.
 
@@ -1338,7 +1339,10 @@ def find_<<c.ids>>(
         The matching <<c.many>> sorted by their first day and time; an empty list when nothing matches.
     """
     if <<k.name>> is not None and <<k.name>> not in (<<quoted(subjects)>>):
-        return {"success": False, "error": f"There is no <<subjectwords>> {<<k.name>>!r}."}
+        refuse :: There is no <<subjectwords>> {<<k.name>>!r}.
+%% if s.asks
+    refuse if <<s.asks>> is not None and <<s.asks>> not in (<<quoted(steps)>>) :: There is no <<s.asks>> {<<s.asks>>!r}.
+%% endif
     wanted = (text or "").strip().lower()
     matches = [
         dict(<<c.id>>)
@@ -1468,7 +1472,7 @@ def list_<<t.ids>>(self, <<k.name>>: str | None = None, on_leave: bool | None = 
         The <<t.many>>, each with `<<c.ids>>_given`.
     """
     if <<k.name>> is not None and <<k.name>> not in (<<quoted(subjects)>>):
-        return {"success": False, "error": f"There is no <<subjectwords>> {<<k.name>>!r}."}
+        refuse :: There is no <<subjectwords>> {<<k.name>>!r}.
     selected = [
         {
             **<<t.id>>,
@@ -1559,8 +1563,7 @@ def <<s.withdraw>>_<<e.id>>(self, <<e.id>>_id: str) -> dict:
         The <<e>> and the ids of those who moved up, or an error.
     """
     need e
-    if <<e.id>>["status"] not in ("enrolled", "waiting"):
-        return {"success": False, "error": f"<<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}."}
+    refuse if <<e.id>>["status"] not in ("enrolled", "waiting") :: <<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}.
     <<c.id>> = self.<<c.ids>>[<<e.id>>["<<c.id>>_id"]]
     days_left = (date.fromisoformat(<<c.id>>["starts_on"]) - date.fromisoformat(self.today)).days
     if <<e.id>>["status"] == "enrolled" and days_left < <<s.withdraw_days>>:
@@ -1671,11 +1674,11 @@ def record_session(self, <<e.id>>_id: str, day: str) -> dict:
     refuse if <<e.id>>["status"] != "enrolled" :: <<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}, not enrolled.
     <<c.id>> = self.<<c.ids>>[<<e.id>>["<<c.id>>_id"]]
     try:
-        passed = (date.fromisoformat(day) - date.fromisoformat(<<c.id>>["starts_on"])).days
+        day = date.fromisoformat(day).isoformat()
     except ValueError:
         refuse :: {day!r} is not a date like {self.today}.
-    if passed % 7 or not 0 <= passed // 7 < <<s.sessions.total>>:
-        refuse :: {<<c.id>>['title']} has no session on {day}.
+    passed = (date.fromisoformat(day) - date.fromisoformat(<<c.id>>["starts_on"])).days
+    refuse if passed % 7 or not 0 <= passed // 7 < <<s.sessions.total>> :: {<<c.id>>['title']} has no session on {day}.
     refuse if day > self.today :: The session of {day} is still to come.
     last = <<e.id>>["last_session_on"]
     refuse if last is not None and day <= last :: Sessions are counted up to {last} already.
@@ -1687,15 +1690,14 @@ def issue_certificate(self, <<e.id>>_id: str) -> dict:
     """Issue the certificate that completes <<e.a>>.
 
     Args:
-        <<e.id>>_id: Id of the <<e>>, which must be enrolled, with <<s.sessions.needed>> sessions and nothing due.
+        <<e.id>>_id: Id of the <<e>>, enrolled, with at least <<s.sessions.needed>> sessions and nothing due.
 
     Returns:
         The completed <<e>>, or an error.
     """
     need e
     refuse if <<e.id>>["status"] != "enrolled" :: <<e.cap>> {<<e.id>>_id} is {<<e.id>>['status']}, not enrolled.
-    if <<e.id>>["<<s.sessions.name>>"] < <<s.sessions.needed>>:
-        return {"success": False, "error": "At least <<s.sessions.needed>> sessions are needed."}
+    refuse if <<e.id>>["<<s.sessions.name>>"] < <<s.sessions.needed>> :: <<s.sessions.needed>> sessions are needed.
 %% if s.fee
     refuse if <<e.id>>["fee_due"] > 0 :: {<<e.id>>['fee_due']:.2f} <<s.fee.currency>> are still due.
 %% endif

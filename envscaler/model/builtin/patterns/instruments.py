@@ -399,9 +399,10 @@ def lend_instrument(self, instrument_id: str, pupil_id: str, due_on: str) -> dic
     if any((row["pupil_id"], row["kind"]) == (pupil_id, kind) for row in self.instruments.values()):
         refuse :: {pupil['name']} has another {kind}.
     try:
-        days = (date.fromisoformat(due_on) - date.fromisoformat(self.today)).days
+        due_on = date.fromisoformat(due_on).isoformat()
     except ValueError:
         refuse :: {due_on!r} is not a date like {self.today}.
+    days = (date.fromisoformat(due_on) - date.fromisoformat(self.today)).days
     refuse if not 0 < days <= <<s.longest>> :: It can be lent for 1 to <<s.longest>> days, not for {days}.
     instrument.update(pupil_id=pupil_id, lent_on=self.today, due_on=due_on)
     done dict(instrument) :: {pupil['name']} has the {kind} until {due_on}.

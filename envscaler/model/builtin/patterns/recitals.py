@@ -321,8 +321,8 @@ class Recitals(Pattern):
 
     RULES = (
         RuleText(
-            "The pieces of a recital are numbered from 1 without a gap, each by another pupil, and fit its time with "
-            "<<s.changeover>> minutes between two of them: <<lasting>>.",
+            "The pieces of a recital are numbered from 1 without a gap, each by a different pupil, and fit its time "
+            "with <<s.changeover>> minutes between two of them: <<lasting>>.",
             """
             programmes = {}
             for row in rows(after, "performances").values():
@@ -353,7 +353,7 @@ class Recitals(Pattern):
     def _minutes_left(self, recital: str) -> int:
         """Return how long a further piece may be, after the changeover that it needs."""
         most = {<<limits>>}[recital]
-        return most - sum(row["minutes"] + <<s.changeover>> for row in self._programme(recital))
+        return max(0, most - sum(row["minutes"] + <<s.changeover>> for row in self._programme(recital)))
 
     def _number(self, pieces: list[Performance]) -> None:
         """Give the pieces of a recital their positions, from 1 on."""
@@ -427,7 +427,8 @@ def add_to_recital(self, recital: str, pupil_id: str, <<s.family>>: str, piece: 
     programme, left = self._programme(recital), self._minutes_left(recital)
     if any(row["pupil_id"] == pupil_id for row in programme):
         refuse :: {pupil['name']} performs in the {recital} already.
-    refuse if not 1 <= minutes <= left :: The {recital} has {left} minutes left, {minutes} do not fit.
+    refuse if minutes < 1 :: A piece lasts at least 1 minute, not {minutes}.
+    refuse if minutes > left :: The {recital} has {left} minutes left, {minutes} do not fit.
     performance: Performance = {
         "performance_id": self._next_id(self.performances, "PF"),
         "recital": recital,
