@@ -28,7 +28,7 @@ This module holds no pattern and renders nothing.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
@@ -270,7 +270,9 @@ def in_own_words(goal: type[Goal], slot: str, *phrases: str) -> type[Goal]:
             return super().plan({**slots, slot: ANY_TEXT})
 
         def outcome(self, slots: Slots, state: State) -> list[Outcome]:
-            return super().outcome({**slots, slot: ANY_TEXT}, state)
+            outcomes = super().outcome({**slots, slot: ANY_TEXT}, state)
+            # Goals quote the text in their questions; nobody said these words.
+            return [replace(o, item=re.sub(f"(['\"]){ANY_TEXT}\\1", ANY_TEXT, o.item)) for o in outcomes]
 
     name = f"{goal.__name__}{InOwnWords.__name__}"
     return type(name, (InOwnWords,), {"__doc__": goal.__doc__, "phrases": phrases, "weight": 0.5})

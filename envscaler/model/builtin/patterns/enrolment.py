@@ -1717,7 +1717,7 @@ def pay_<<c.id>>_fee(self, <<e.id>>_id: str, amount: float) -> dict:
         The <<e>> with what is still due, or an error.
     """
     need e
-    refuse if amount <= 0 :: The payment has to be above 0, not {amount}.
+    refuse if round(amount, 2) <= 0 :: The payment has to be above 0, not {amount}.
     refuse if amount > <<e.id>>["fee_due"] :: Only {<<e.id>>['fee_due']:.2f} <<s.fee.currency>> are due.
     <<e.id>>["fee_due"] = round(<<e.id>>["fee_due"] - amount, 2)
     return {"success": True, "message": f"{amount:.2f} <<s.fee.currency>> paid.", "data": dict(<<e.id>>)}

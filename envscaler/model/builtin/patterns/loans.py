@@ -1617,7 +1617,7 @@ def pay_<<l.id>>_fee(self, <<l.id>>_id: str, amount: float) -> dict:
     <<l.id>> = self.<<l.ids>>.get(<<l.id>>_id)
     if <<l.id>> is None:
         return {"success": False, "error": f"There is no <<l>> with the id {<<l.id>>_id!r}."}
-    if amount <= 0:
+    if round(amount, 2) <= 0:
         return {"success": False, "error": f"The payment has to be above 0, not {amount}."}
     if amount > <<l.id>>["fee_due"]:
         return {"success": False, "error": f"Only {<<l.id>>['fee_due']:.2f} <<s.fee.currency>> are due."}

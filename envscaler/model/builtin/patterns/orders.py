@@ -862,7 +862,7 @@ def set_<<i.id>>_price(self, <<i.id>>_id: str, <<s.price>>: float) -> dict:
         The changed <<i>>, or an error.
     """
     need i
-    refuse if <<s.price>> <= 0 :: The <<pricewords>> has to be above 0, not {<<s.price>>}.
+    refuse if round(<<s.price>>, 2) <= 0 :: The <<pricewords>> has to be above 0, not {<<s.price>>}.
     <<i.id>>["<<s.price>>"] = round(<<s.price>>, 2)
     done dict(<<i.id>>) :: {<<i.id>>['name']} now costs {<<i.id>>['<<s.price>>']}.
 '''
