@@ -626,10 +626,10 @@ class PostponeLatest(Postpone):
     weight = 1.0
 
     def draw(self, state: State, rng: Rng) -> Slots | None:
-        slots = {"at": self.at(state, rng), "n": 5 * int(rng.integers(3, 8))}
-        told = min((row["promised_at"] for row in self.orders(state, *OPEN)), default=slots["at"])
-        passed = after(told, slots["n"]) <= slots["at"]
-        return None if passed else slots  # nobody is told a time that has passed
+        at, more = self.at(state, rng), 5 * int(rng.integers(3, 8))
+        told = min((row["promised_at"] for row in self.orders(state, *OPEN)), default=at)
+        # Nobody is told a time that has passed.
+        return {"at": at, "n": more} if after(told, more) > at else None
 
     def plan(self, slots: Slots) -> list[Row]:
         return steps(slots, "list_late_orders at", "postpone_order order_id<0 minutes=n")
