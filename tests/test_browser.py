@@ -175,8 +175,6 @@ def test_a_chosen_intent_leaves_fewer_and_a_verdict_is_kept(page: Any, inspector
     text = f"“fine”, it says, and <b>nothing</b> changed {ATTACK}"
     note.click()
     page.keyboard.type(text)
-    # Nobody is at the button sooner; what was typed last reaches the kernel meanwhile.
-    page.wait_for_timeout(500)
     button(inspector, "fail").click()
     row = wait_for(lambda: rows_of(folder / "labels.jsonl"))[-1]
     assert (row["label"], row["intent"], row["note"]) == ("fail", "negative", text)

@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from ipywidgets import HTML, Checkbox, Dropdown, HBox, Layout, Text, Textarea, VBox, Widget
+from ipywidgets import HTML, Checkbox, Dropdown, HBox, Layout, VBox, Widget
 
 from envscaler.error import ParameterError
 from envscaler.schema import Json
 from envscaler.show.markup import as_json, page, soft
-from envscaler.show.pager import button, label_of
+from envscaler.show.pager import button, label_of, typed
 
+_MOST_WIDE = "560px"
 MOST_ITEMS = 100
 """Items of a list that get a control each; a longer one is written as JSON."""
 
@@ -38,7 +39,7 @@ class TextControl:
     """A string."""
 
     def __init__(self) -> None:
-        self.widget = Text(layout=_wide())
+        self.widget = typed(max_width=_MOST_WIDE)
 
     def read(self) -> Json:
         """The text, as it was typed."""
@@ -56,9 +57,7 @@ class NumberControl:
 
     def __init__(self, whole: bool) -> None:
         self._whole = whole
-        self.widget = Text(
-            placeholder="a whole number" if whole else "a number", layout=Layout(width="180px")
-        )
+        self.widget = typed("a whole number" if whole else "a number", width="180px")
 
     def read(self) -> Json:
         """The number."""
@@ -106,7 +105,7 @@ class ChoiceControl:
         labels = [v if isinstance(v, str) else as_json(v, indent=None) for v in self._values]
         # By number: a value may be a list, and two labels may look alike once they are cut.
         options = [(label_of(label) or "(empty)", place) for place, label in enumerate(labels)]
-        self.widget = Dropdown(options=options, layout=_wide())
+        self.widget = Dropdown(options=options, layout=Layout(width="100%", max_width=_MOST_WIDE))
 
     def read(self) -> Json:
         """The chosen value."""
@@ -144,7 +143,7 @@ class JsonControl:
     """Any value, written as JSON."""
 
     def __init__(self, value: Json = "", example: str = "any JSON") -> None:
-        self.widget = Textarea(placeholder=example, rows=3, layout=_wide()).add_class("es-code")
+        self.widget = typed(example, lines=3, max_width=_MOST_WIDE)
         if value != "":
             self.write(value)
 
@@ -213,10 +212,6 @@ class ListControl:
         self._rows.children = [
             HBox([item.widget, button("✕", "Take it out", partial(self.remove, item))]) for item in self.items
         ]
-
-
-def _wide() -> Layout:
-    return Layout(width="100%", max_width="560px")
 
 
 def _no_number(word: str) -> float:

@@ -12,14 +12,14 @@ from functools import partial
 from typing import Any, get_args
 
 import pandas as pd
-from ipywidgets import HTML, HBox, Label, Layout, Text, Textarea, VBox
+from ipywidgets import HTML, HBox, Label, Layout, VBox
 
 from envscaler.error import EnvscalerError, ParameterError
 from envscaler.given import a_path, many, told
 from envscaler.schema import Audit, Intent, Probe, Skeleton, Verdict
 from envscaler.show import labels as kept
 from envscaler.show.markup import Html, chip, escape, folded, page, soft, titled
-from envscaler.show.pager import ALL, Pager, button, dropdown, label_of, toggle, wrapped
+from envscaler.show.pager import ALL, Pager, button, dropdown, label_of, toggle, typed, wrapped
 from envscaler.show.rerun import Judge, Rerun, Rerunner, rerun_probes, reruns_html
 from envscaler.show.view import method_html, method_text, probe_html, source_html
 
@@ -71,10 +71,10 @@ class AuditInspector(Pager):
         self.intent = dropdown("intent", [ALL, *get_args(Intent)], width="180px")
         self.verdict = dropdown("verdict", [ALL, *VERDICTS], width="180px")
         self.yours = dropdown("your verdict", list(YOURS), width="200px")
-        self.note = Text(placeholder="note", layout=Layout(width="340px"))
+        self.note = typed("note", width="340px")
         self.whole = toggle("whole class", "The class around the method")
         self.editing = toggle("edit this tool", "Change it and run its probes again")
-        self.draft = Textarea(layout=Layout(width="98%", height="260px")).add_class("es-code")
+        self.draft = typed(lines=12, width="98%", height="260px")
         self._result = HTML()
         self._editor = VBox(self._editor_parts(), layout=Layout(display="none"))
         for switch, act in ((self.whole, self._redrawn), (self.editing, self._edit)):

@@ -8,7 +8,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ipywidgets import HTML, Box, Button, DOMWidget, Dropdown, HBox, Label, Layout, ToggleButton, VBox
+from ipywidgets import (
+    HTML,
+    Box,
+    Button,
+    DOMWidget,
+    Dropdown,
+    HBox,
+    Label,
+    Layout,
+    Text,
+    Textarea,
+    ToggleButton,
+    VBox,
+)
 
 from envscaler.given import place_in
 from envscaler.show.keys import KEYED, Keys
@@ -173,6 +186,20 @@ def dropdown(name: str, options: Sequence[Any], width: str = "230px") -> Dropdow
     """A choice with its name in front; options are values, or pairs of a label and a value."""
     style = {"description_width": "initial"}
     return Dropdown(options=labelled(options), description=name, style=style, layout=Layout(width=width))
+
+
+def typed(placeholder: str = "", *, lines: int = 1, width: str = "100%", **layout: str) -> Text | Textarea:
+    """A field to type in, of one line or several.
+
+    What was typed is sent when the field is left, and so before a click elsewhere: sent letter by letter, the last ones
+    wait for the kernel, and the click overtakes them.
+    """
+    settings = {
+        "placeholder": placeholder,
+        "continuous_update": False,
+        "layout": Layout(width=width, **layout),
+    }
+    return Text(**settings) if lines == 1 else Textarea(rows=lines, **settings).add_class("es-code")
 
 
 def labelled(options: Sequence[Any]) -> list[tuple[str, Any]]:
