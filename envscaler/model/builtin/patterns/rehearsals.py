@@ -326,7 +326,7 @@ class Replace(Excuse):
         one = found(1, 0, "call_id")
         return [
             call("suggest_stand_ins", call_id=one),
-            call("name_stand_in", call_id=one, member_id=found(index, 0, "member_id")),
+            call("name_stand_in", call_id=one, stand_in_id=found(index, 0, "member_id")),
         ]
 
     def first(self, one: Row, row: Row, state: State) -> Row:
@@ -1327,28 +1327,28 @@ def excuse_member(self, call_id: str, reason: str) -> dict:
         rehearsal["status"] = "planned"
     done {**one, "status": rehearsal["status"]} :: {self.members[one['member_id']]['name']} is excused.
 
-def name_stand_in(self, call_id: str, member_id: str) -> dict:
+def name_stand_in(self, call_id: str, stand_in_id: str) -> dict:
     """Name who takes the place of an excused member.
 
     Args:
         call_id: Id of the call, which is excused and has no stand-in yet.
-        member_id: Id of a member of the same section who is not called to that rehearsal and free then.
+        stand_in_id: Id of a member of the same section who is not called to that rehearsal and free then.
 
     Returns:
         The call with its stand-in, or an error.
     """
-    one, member = self.calls.get(call_id), self.members.get(member_id)
-    refuse if one is None or member is None :: There is no call {call_id!r}, or no member {member_id!r}.
+    one, member = self.calls.get(call_id), self.members.get(stand_in_id)
+    refuse if one is None or member is None :: There is no call {call_id!r}, or no member {stand_in_id!r}.
     night = self.rehearsals[one["rehearsal_id"]]
     refuse if night["status"] == "cancelled" :: That rehearsal is cancelled.
     refuse if one["answer"] != "excused" or one["stand_in_id"] :: The place is taken.
     section = self.members[one["member_id"]]["section"]
     refuse if member["section"] != section :: {member['name']} is in the {member['section']}, not in the {section}.
     called = [row["member_id"] for row in self._calls(one["rehearsal_id"])]
-    refuse if member_id in called :: {member['name']} is called to that rehearsal.
-    other = self._elsewhere(member_id, night)
+    refuse if stand_in_id in called :: {member['name']} is called to that rehearsal.
+    other = self._elsewhere(stand_in_id, night)
     refuse if other :: {member['name']} plays in {other} then.
-    one["stand_in_id"] = member_id
+    one["stand_in_id"] = stand_in_id
     done dict(one) :: {member['name']} stands in on {night['day']}.
 
 def hand_key(self, hall_id: str, to_id: str) -> dict:
