@@ -89,6 +89,26 @@ def test_scenarios_are_proved_by_execution(name: str) -> None:
 
 
 @every_world
+def test_what_is_no_date_is_refused_and_not_answered_with_nothing(name: str) -> None:
+    skeleton, state = skeleton_of(name), world_of(name).state(np.random.default_rng(0))
+    ids = {f"{table.noun.id}_id": next(iter(state[table.noun.ids]), "") for table in world_of(name).tables}
+    samples = {"integer": 1, "number": 1.0, "boolean": True, "array": []}
+    with Environment(skeleton, state, max_steps=10_000) as environment:
+        environment.reset(seed=0)
+        for tool in skeleton.tools:
+            parts, needed = tool.parameters["properties"], tool.parameters.get("required", [])
+            # Another argument may be refused first: then nothing is claimed about the date.
+            others = {
+                part: ids.get(part) or parts[part].get("enum", [samples.get(parts[part].get("type"), "x")])[0]
+                for part in needed
+            }
+            for part in (part for part, of in parts.items() if "YYYY-MM-DD" in of.get("description", "")):
+                for text in ("next Tuesday", "2025-13-45", ""):
+                    reply = environment.call(tool.name, {**others, part: text})
+                    assert not reply["success"], (tool.name, part, text, reply)
+
+
+@every_world
 def test_clean_code_passes_its_audit(name: str) -> None:
     audit = audit_skeleton(skeleton_of(name), MODEL, rounds=30)
     failed = [
