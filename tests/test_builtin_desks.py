@@ -51,3 +51,22 @@ def test_what_rounds_to_nothing_is_neither_claimed_nor_approved() -> None:
                 "success": False,
                 "error": "The amount must be above 0.",
             }
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "table", "number"),
+    [
+        ("music_school", "pay_workshop_fee", "registrations", "amount"),
+        ("public_library", "pay_loan_fee", "loans", "amount"),
+        ("online_shop", "set_product_price", "products", "price"),
+        ("bank", "deposit", "accounts", "amount"),
+    ],
+)
+def test_no_payment_or_price_rounds_to_nothing(name: str, tool: str, table: str, number: str) -> None:
+    state = world_of(name).state(np.random.default_rng(0))
+    with Environment(skeleton_of(name), state, max_steps=100) as environment:
+        environment.reset(seed=0)
+        for key in state[table]:
+            reply = environment.call(tool, {f"{table[:-1]}_id": key, number: 0.004})
+            assert not reply["success"] and ("above 0" in reply["error"] or " is " in reply["error"]), reply
+        assert environment.state[table] == state[table]
